@@ -30,6 +30,8 @@ pub(crate) struct Work<L> {
     /// Stop that is under way: when it takes hold, which it is, and when it was ordered.
     stopping: Option<(Nanos, Stop, Nanos)>,
     pub(crate) good: bool,
+    /// It was ordered while its die was at another.
+    pub(crate) follows: bool,
     pub(crate) load: L,
 }
 
@@ -135,7 +137,8 @@ impl<R, L> Pace<R, L> {
     pub(crate) fn begin(&mut self, operation: Operation, us: u64, good: bool, load: L) {
         let (die, slot) = (operation.die, usize::from(operation.die.0));
         let after = self.about(us);
-        let work = Work { operation, ends: self.now + after, left: after, stopping: None, good, load };
+        let follows = self.work[slot].is_some();
+        let work = Work { operation, ends: self.now + after, left: after, stopping: None, good, follows, load };
         if let Some(first) = &self.work[slot] {
             let is_cached = |operation: &Operation| matches!(operation.kind, OperationKind::Program { is_cached: true, .. });
             assert!(is_cached(&first.operation) && is_cached(&operation), "die {die} is ordered to do two things at once");

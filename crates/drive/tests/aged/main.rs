@@ -7,6 +7,7 @@ use wordline_units::HostRequest;
 mod age;
 mod alike;
 mod bytes;
+mod cached;
 mod capacitors;
 mod carried;
 mod guarded;

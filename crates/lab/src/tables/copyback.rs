@@ -333,7 +333,22 @@ mod tests {
         }
         // What breaks the promise above is found out by the same figure.
         let best = found(&setup, |values| values.iter().copied().max().unwrap_or(0)).expect("a table");
-        for l in ["4x3", "4x4", "6x4", "8x4"] { let s = lot(l, 1_001); let b = found(&s, |values| values.iter().copied().max().unwrap_or(0)).expect("t"); let a = characterise(&s).expect("t"); println!("{l} best {} {} {} {} set {} {} true {} {}", b.figure("pe-over"), b.figure("age-over"), b.figure("pe-spread-over"), b.figure("pe-lost"), b.figure("pe-set-over"), b.figure("age-set-over"), a.figure("pe-over"), a.figure("age-over")); }
+        for l in ["4x3", "4x4", "6x4", "8x4"] {
+            let s = lot(l, 1_001);
+            let b = found(&s, |values| values.iter().copied().max().unwrap_or(0)).expect("t");
+            let a = characterise(&s).expect("t");
+            println!(
+                "{l} best {} {} {} {} set {} {} true {} {}",
+                b.figure("pe-over"),
+                b.figure("age-over"),
+                b.figure("pe-spread-over"),
+                b.figure("pe-lost"),
+                b.figure("pe-set-over"),
+                b.figure("age-set-over"),
+                a.figure("pe-over"),
+                a.figure("age-over")
+            );
+        }
         assert!(best.figure("pe-over") > 10.0, "{} %: thresholds of the best block go unnoticed", best.figure("pe-over"));
     }
 }

@@ -122,14 +122,17 @@ pub enum Bug {
     SparedPassesForBlank,
     /// Data is copied inside a die once more than its blocks stand.
     ThresholdRaised,
+    /// What a die has taken in while it programmed is not programmed, and reported as if it were.
+    FollowerDropped,
 }
 
 impl Bug {
     /// Those that show only where pages become unreadable.
     pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
     /// All others.
-    pub const ALL: [Bug; 29] = [
+    pub const ALL: [Bug; 30] = [
         Bug::ThresholdRaised,
+        Bug::FollowerDropped,
         Bug::ResumeForgotten,
         Bug::RecordDropped,
         Bug::TrimLost,
@@ -245,6 +248,17 @@ pub fn scenario(seed: u64) -> Scenario {
     swarm::copies(seed, &mut scenario);
     swarm::masks(seed, &mut scenario);
     swarm::cache_programs(seed, &mut scenario);
+    scenario
+}
+
+/// The drive of `seed` on dies that take in data while they program, with no technique that keeps them from it.
+pub fn cached(seed: u64) -> Scenario {
+    let mut scenario = scenario(seed);
+    let config = &mut scenario.config;
+    config.sheet.capabilities.cache_program = true;
+    let barred: Vec<&str> = config.bars_loading_ahead().collect();
+    config.techniques.retain(|choice| !barred.contains(&choice.card().name));
+    (scenario.habits.is_hasty, scenario.habits.depth) = (false, scenario.habits.depth.max(16));
     scenario
 }
 

@@ -1,6 +1,8 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
-use wordline_proving::cut::{Bug, FEW, Failing, MANY, Tally, boundaries, breaks, rot_breaks, rotten_trial, shrink, still, trial, trial_on};
+use wordline_proving::cut::{
+    Bug, FEW, Failing, MANY, Tally, boundaries, breaks, cached, rot_breaks, rotten_trial, shrink, still, trial, trial_on,
+};
 use wordline_proving::effort;
 
 fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
@@ -38,6 +40,23 @@ fn long_runs_survive_cuts_at_random() {
     assert!(done > 1_000 && 3 * done > asked, "pages are measured: {tally:?}");
     assert!(tally.copies.iter().all(|&count| count > 100), "data is copied in a row, over cuts and days: {tally:?}");
     assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).chain(&tally.counts).all(|&count| count > 10), "{tally:?}");
+}
+
+/// Dies that take in data while they program have two programs that the power can go in front of.
+#[test]
+fn programs_that_follow_others_survive_cuts_and_failures_of_those_before() {
+    let mut tally = Tally::default();
+    for seed in 50_000..50_000 + 300 * effort() {
+        let mut scenario = cached(seed);
+        // The next is in the group of one that fails only as often as programs fail.
+        if scenario.config.spare_blocks > 0 {
+            scenario.habits.program_fail = scenario.habits.program_fail.max(0.01);
+        }
+        tally.add(&trial_on(scenario, None, 200, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
+    }
+    println!("{tally:?}");
+    let [followed, dropped] = tally.followed;
+    assert!(followed > 2_000 && dropped > 50 && tally.work[2] > 200, "{tally:?}");
 }
 
 /// A padded program that cleared a sanitiser's way had made its die rest, and the core gave up on good flash. Scenarios are drawn from the seed, so this one

@@ -66,6 +66,7 @@ impl World {
         self.tally.work[2] += u64::from(!work.good);
         let mut spare = vec![];
         match work.operation.kind {
+            OperationKind::Program { .. } if work.follows && self.bug == Some(Bug::FollowerDropped) => {}
             OperationKind::Program { target, .. } => self.nand.program(die, &target, &work.load.units, work.good, &mut self.pace.dice),
             OperationKind::Erase { target, .. } => {
                 self.offsets.erased(die, &target);
