@@ -1,5 +1,5 @@
 //! What a plan may say, and what its results are then worth: cells that nobody has calibrated so far, an energy of nothing, several sanitisers of which one
-//! acts.
+//! acts, an ability of the die that the techniques leave unused.
 
 use wordline_cells::Physics;
 use wordline_drive::Config;
@@ -88,7 +88,20 @@ pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String>
         notes.extend(ramps(physics, &config.sheet));
     }
     notes.extend(sanitisers(config));
+    notes.extend(cache_programs(config));
     notes
+}
+
+/// Dies that could take in data while they program, and do not because of the techniques that are on.
+fn cache_programs(config: &Config) -> Option<String> {
+    let bars: Vec<&str> = config.firmware.bars_loading_ahead().collect();
+    (config.sheet.capabilities.cache_program && !bars.is_empty()).then(|| {
+        format!(
+            "capabilities.cache_program is true and not used: {} must be able to stop, to set, to distrust or to sanitise after one program, and a die that takes in \
+             data has two",
+            bars.join(" and ")
+        )
+    })
 }
 
 /// What a sanitiser does of itself.
@@ -186,6 +199,17 @@ mod tests {
         );
         assert_eq!(chip.calibrated().beyond("there are", 1e4, 0.0, 1e6), Vec::<String>::new());
         assert!(chip.calibrated().beyond("there are", 0.0, 0.0, 1e12)[0].starts_with("there are reads of 1000000000000, and the cells"));
+    }
+
+    #[test]
+    fn cache_programs_that_a_technique_rules_out_are_told() {
+        assert_eq!(notes(&["capabilities.cache_program=true"]), "");
+        let with = |name: &str, able: bool| {
+            let able = format!("capabilities.cache_program={able}");
+            Plan::load_set(name, &[able]).expect("it can be made").notes().join("; ")
+        };
+        assert!(with("cubeftl", true).contains("not used: layer-similarity must"), "{}", with("cubeftl", true));
+        assert_eq!(with("cubeftl", false), "");
     }
 
     #[test]

@@ -96,7 +96,8 @@ sections! {
         program_scope: ProgramScope;
         /// Read the next page while the last one is put out.
         cache_read: bool = false;
-        /// Take in the next page while the last one is programmed.
+        /// Take in the data of the next program while one is done. Programs of the host's data use it, beside techniques that do not stop, set or distrust
+        /// programs and do not sanitise.
         cache_program: bool = false;
         /// Program from the register, without the bus.
         copyback: bool = false;

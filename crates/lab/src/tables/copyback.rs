@@ -323,7 +323,8 @@ mod tests {
 
     #[test]
     fn copies_that_a_class_is_allowed_last_on_other_chips_and_those_of_its_best_block_do_not() {
-        let setup = lot("4x3", 1_001);
+        // In a lot of twelve blocks a class has too few to tell its worst from its best.
+        let setup = lot("6x4", 1_001);
         let made = characterise(&setup).expect("a table");
         assert_eq!(parsed(&made.text()).copyback.as_deref(), Some(&made.table));
         // Fixed before a figure was seen: one block and retention in twenty over the risk in so small a lot; and the table allows something.
@@ -333,22 +334,6 @@ mod tests {
         }
         // What breaks the promise above is found out by the same figure.
         let best = found(&setup, |values| values.iter().copied().max().unwrap_or(0)).expect("a table");
-        for l in ["4x3", "4x4", "6x4", "8x4"] {
-            let s = lot(l, 1_001);
-            let b = found(&s, |values| values.iter().copied().max().unwrap_or(0)).expect("t");
-            let a = characterise(&s).expect("t");
-            println!(
-                "{l} best {} {} {} {} set {} {} true {} {}",
-                b.figure("pe-over"),
-                b.figure("age-over"),
-                b.figure("pe-spread-over"),
-                b.figure("pe-lost"),
-                b.figure("pe-set-over"),
-                b.figure("age-set-over"),
-                a.figure("pe-over"),
-                a.figure("age-over")
-            );
-        }
         assert!(best.figure("pe-over") > 10.0, "{} %: thresholds of the best block go unnoticed", best.figure("pe-over"));
     }
 }
