@@ -200,8 +200,8 @@ pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
         Need::Table(Table::Aging) => &["aging"],
         Need::Table(Table::Ort) => &["ort"],
         Need::Table(Table::Copyback) => &["copyback"],
-        // Whoever tells it is a technique, not a key of the die.
-        Need::Wear => &[],
+        // Who tells it, or is in the way, is a technique and not a key of the die.
+        Need::Wear | Need::NoKeys => &[],
         Need::Where(..) => &[],
     }
 }
@@ -211,6 +211,9 @@ fn told(needs: impl Iterator<Item = Need>) -> String {
     let one = |need: Need| {
         if need.whole() == Need::Wear {
             return " A technique that tells the wear of blocks must be on.".to_owned();
+        }
+        if need.whole() == Need::NoKeys {
+            return " No technique that keeps keys of places may be on.".to_owned();
         }
         let keys: Vec<String> = keys_of(need).iter().map(|key| format!("`{key}`")).collect();
         let who = if matches!(need.whole(), Need::Table(_)) { "chip" } else { "die" };

@@ -3,7 +3,10 @@
 use wordline_cells::Retries;
 use wordline_drive::Config;
 use wordline_ftl::config::Acknowledge;
-use wordline_ftl::techniques::{Choice, crypto_erase, idle_reclaim, layer_similarity, page_lock, read_disturb_refresh};
+use wordline_ftl::techniques::{
+    Choice, block_age, copy_threshold, crypto_erase, idle_reclaim, layer_similarity, page_lock, read_disturb_refresh, read_reference,
+    retention_refresh,
+};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Nanos, Rate};
@@ -42,6 +45,22 @@ pub const ALIKE: [Choice; 8] = [
     Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
+/// What techniques that go by the wear of blocks are tried with, on cells with physics whose blocks tell their ages. The first three are those.
+pub const WORN: [Choice; 9] = [
+    Choice::ReadReference(read_reference::Params { index: read_reference::Index::Age, refresh: true, patrol: Nanos::from_millis(20_000) }),
+    Choice::CopyThreshold(copy_threshold::Params { index: copy_threshold::Index::Age }),
+    Choice::RetentionRefresh(retention_refresh::Params { days_max: 20, patrol: Nanos::from_millis(100_000) }),
+    Choice::PlainCopyback,
+    Choice::LayerReadOffsets,
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
+    Choice::ReadPreemption,
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+];
+
+/// What tells the ages of blocks on [`worn`] drives.
+pub const TELLS: Choice = Choice::BlockAge(block_age::Params { marker: block_age::Marker::Age, cycles_max: 1_000 });
+
 /// One of the small drives, and what is tried on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Small {
@@ -53,11 +72,12 @@ pub struct Small {
     pub build: fn(&[Choice]) -> Config,
 }
 
-/// All three of them.
-pub const SMALL: [Small; 3] = [
+/// All four of them.
+pub const SMALL: [Small; 4] = [
     Small { name: "plain", techniques: &ALL, build: config },
     Small { name: "retried", techniques: &RETRIED, build: retried },
     Small { name: "aged", techniques: &ALIKE, build: aged },
+    Small { name: "worn", techniques: &WORN, build: worn },
 ];
 
 /// Made up, but for the share (003 §6.2) and the part of it that can be saved (003 §4.2).
@@ -107,6 +127,33 @@ pub fn aged(techniques: &[Choice]) -> Config {
     let plan = Plan::load_set("cubeftl-noWAM", &settings).unwrap_or_else(|error| panic!("{error}"));
     let mut config = plan.build();
     config.firmware.techniques = techniques.to_vec();
+    config.firmware.buffer.acknowledge = Acknowledge::Programmed;
+    config.firmware.schedule.linger = None;
+    let sheet = &mut config.firmware.sheet;
+    (sheet.capabilities.page_lock, sheet.capabilities.block_lock) = (true, true);
+    (sheet.timing.lock_page, sheet.timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
+    config.sheet = config.firmware.sheet;
+    config
+}
+
+/// A small drive of 000's third chapter, after three hundred cycles, whose blocks tell their ages; what it holds is a month old.
+pub fn worn(techniques: &[Choice]) -> Config {
+    let settings = [
+        "flash.channels=2",
+        "flash.dies_per_channel=2",
+        "geometry.blocks=48",
+        "mapping.spare_blocks=0",
+        "mapping.over_provisioning=30 %",
+        "cells.cycles=300",
+        "cells.retention=1 mo",
+        "capabilities.suspend_program=true",
+        "capabilities.suspend_erase=true",
+        "timing.t_suspend_program=44 us",
+        "timing.t_suspend_erase=117 us",
+    ];
+    let plan = Plan::load_set("paper-rftl", &settings).unwrap_or_else(|error| panic!("{error}"));
+    let mut config = plan.build();
+    config.firmware.techniques = [&[TELLS], techniques].concat();
     config.firmware.buffer.acknowledge = Acknowledge::Programmed;
     config.firmware.schedule.linger = None;
     let sheet = &mut config.firmware.sheet;

@@ -163,7 +163,7 @@ pub(crate) fn equip(config: &mut Config) {
                 Need::Table(Table::Margins) => {}
                 Need::Table(Table::Aging | Table::Ort | Table::Copyback) => config.tables = tables(config.sheet.geometry.layers),
                 // Whoever draws techniques puts one in that tells it.
-                Need::Wear | Need::Where(..) => {}
+                Need::Wear | Need::NoKeys | Need::Where(..) => {}
             }
         }
     }

@@ -162,6 +162,8 @@ pub enum Need {
     Table(Table),
     /// Some technique tells the wear of blocks: it answers [`Hook::WearOf`](super::hooks::Hook::WearOf).
     Wear,
+    /// No technique keeps keys of places: none answers [`Hook::KeyStore`](super::hooks::Hook::KeyStore).
+    NoKeys,
     /// The feature is needed only where the parameter of this key has this value.
     Where(&'static str, Value, &'static Need),
 }

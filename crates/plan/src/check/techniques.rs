@@ -62,6 +62,13 @@ fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'
         Need::Table(Table::Aging) => table("aging", "ages", "aging"),
         Need::Table(Table::Ort) => table("ort", "read references", "ort"),
         Need::Table(Table::Copyback) => table("copyback", "copies", "copyback --table"),
+        Need::NoKeys => (
+            format!(
+                "{who}, and so is techniques.{}: its keys belong to places, and data that a die copies by itself keeps the old one",
+                keepers(sections)
+            ),
+            None,
+        ),
         Need::Wear => (format!("{who}, and no technique that tells the wear of blocks is"), Some(tellers())),
         Need::Copyback
         | Need::StopAtStep
@@ -95,6 +102,7 @@ fn is_met(sections: &Sections, need: Need) -> bool {
         Need::Table(Table::Aging) => sections.aging.seed.value.0.is_some(),
         Need::Table(Table::Ort) => sections.ort.seed.value.0.is_some(),
         Need::Table(Table::Copyback) => sections.copyback.seed.value.0.is_some(),
+        Need::NoKeys => keepers(sections).is_empty(),
         Need::Wear => tells_wear(sections),
         Need::Where(..) => true,
     }
@@ -103,6 +111,12 @@ fn is_met(sections: &Sections, need: Need) -> bool {
 /// True if a technique that tells the wear of blocks is on.
 fn tells_wear(sections: &Sections) -> bool {
     sections.techniques.on().any(|on| on.declaration.card.hooks.has(Hook::WearOf))
+}
+
+/// Names of the techniques that are on and keep keys of places.
+fn keepers(sections: &Sections) -> String {
+    let cards = sections.techniques.on().map(|on| on.declaration.card).filter(|card| card.hooks.has(Hook::KeyStore));
+    cards.map(|card| card.name).collect::<Vec<_>>().join(" and techniques.")
 }
 
 /// Help where nobody tells the wear of blocks.

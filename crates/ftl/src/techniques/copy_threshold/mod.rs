@@ -29,7 +29,7 @@ pub const DECLARATION: Declaration = Declaration {
     },
     about: "data is copied inside the die at most as often in a row as the chip's `copyback` says, by wear or P/E count (000 §3.4.5).",
     params: Params::ALL,
-    needs: &[Need::Copyback, Need::Table(Table::Copyback), Need::Where("index", Value::Word("age"), &Need::Wear)],
+    needs: &[Need::Copyback, Need::NoKeys, Need::Table(Table::Copyback), Need::Where("index", Value::Word("age"), &Need::Wear)],
 };
 
 params! {
