@@ -224,6 +224,8 @@ impl Harness {
                 self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
             OperationKind::Copyback { to, .. } => {
+                let carries = matches!(operation.cause, Cause::Refresh | Cause::Disturb);
+                assert!(!carries, "{operation:?}: what moves to be corrected is copied with its errors");
                 self.flash.check_order(die, &to);
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.pace.begin(operation, 800, good, Load::default());

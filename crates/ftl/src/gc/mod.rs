@@ -367,7 +367,13 @@ fn is_copyback_agreed(core: &Core, panel: &Panel, die: DieId, job: &Job, offset:
 /// come first. What moves to be younger is corrected: a copy inside the die would be as old as before.
 #[inline]
 fn can_copy_back(core: &Core, panel: &Panel, die: DieId, job: &Job, offset: u32) -> bool {
-    panel.has(Hook::Way) && core.settings().copyback && job.cause != Cause::Refresh && is_whole(core, die, job.victim, offset)
+    panel.has(Hook::Way) && core.settings().copyback && !is_to_correct(job.cause) && is_whole(core, die, job.victim, offset)
+}
+
+/// True if data moves for `cause` so that its errors are corrected: a copy inside the die would carry them on, and what asked for the move would take them for
+/// gone.
+fn is_to_correct(cause: Cause) -> bool {
+    matches!(cause, Cause::Refresh | Cause::Disturb)
 }
 
 fn is_whole(core: &Core, die: DieId, victim: BlockGroup, offset: u32) -> bool {

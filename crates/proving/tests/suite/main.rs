@@ -1,5 +1,6 @@
 //! The proving suite in one program, so that its tests share the machine's cores.
 
+mod ages;
 mod composition;
 mod conformance;
 mod cuts;

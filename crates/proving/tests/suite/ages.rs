@@ -1,0 +1,203 @@
+//! Do techniques that know how worn a block is keep what they promise, on drives whose cells have physics?
+//!
+//! Does not check: whether tables are right on other chips, which is judged where they are made; how long a whole drive lives.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use wordline_drive::{Config, Drive, Pace};
+use wordline_engine::{Event, FlashEvent, Observer};
+use wordline_ftl::BlockGroup;
+use wordline_ftl::groups::Use;
+use wordline_ftl::retirement::RetirementPolicy;
+use wordline_plan::Plan;
+use wordline_proving::bench;
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{BlockId, Cause, DieId, FlashOp, HostOp, Nanos, Wear};
+
+/// Reads of the host by the tries that they took, blocks that were moved to be younger, and blocks that left service.
+#[derive(Default)]
+struct Seen {
+    reads: u64,
+    /// Blocks with a read that took more than two retries.
+    beyond: BTreeSet<(DieId, BlockId)>,
+    beyond_reads: u64,
+    /// Blocks read to be moved for refresh.
+    refreshed: BTreeSet<(DieId, BlockId)>,
+    uncorrectable: u64,
+    retired: u64,
+    copies: u64,
+}
+
+impl Observer for Seen {
+    fn observe(&mut self, _: Nanos, event: &Event) {
+        match event {
+            Event::Flash(FlashEvent { op: FlashOp::Read, cause, die, block, retries, ok, .. }) => {
+                if *cause == Cause::Host {
+                    self.reads += 1;
+                    if *retries > 2 {
+                        self.beyond_reads += 1;
+                        self.beyond.insert((*die, *block));
+                    }
+                }
+                if *cause == Cause::Refresh {
+                    self.refreshed.insert((*die, *block));
+                }
+                self.uncorrectable += u64::from(!ok);
+            }
+            Event::Flash(FlashEvent { op: FlashOp::Copyback, .. }) => self.copies += 1,
+            Event::Retired { .. } => self.retired += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The drive of this name with a few blocks, and what is set beside.
+fn small(name: &str, settings: &[&str]) -> Config {
+    let few = ["flash.channels=1", "geometry.blocks=48", "mapping.spare_blocks=2", "mapping.over_provisioning=40 %"];
+    Plan::load_set(name, &[&few, settings].concat()).unwrap_or_else(|error| panic!("{error}")).build()
+}
+
+/// A drive as old as its plan says, filled, with nothing served yet.
+fn old(config: Config) -> Drive<Seen> {
+    let (span, age) = (config.exported_units, config.cells.as_ref().and_then(|cells| cells.age));
+    let mut drive = Drive::new(config, Seen::default());
+    drive.construct_filled(span);
+    age.iter().for_each(|age| drive.set_age(age));
+    drive
+}
+
+/// Reads of all units, each once, in an order drawn from `seed`.
+fn read_all(drive: &mut Drive<Seen>, seed: u64) {
+    let (span, sectors) = (drive.config().exported_units, (drive.config().firmware.unit.0 / 512) as u32);
+    let mut draw = Draw::new(seed, Stream::Address, 0);
+    let start = draw.below(span);
+    let mut load = (0..span).map(|unit| bench::request(HostOp::Read, (start + unit * 7_919) % span, 1, sectors));
+    drive.serve(&mut load, Pace::Closed { depth: 32 }, None);
+    drive.settle();
+}
+
+/// Retention is forgotten: every place of the table has the sequence of the shortest.
+fn forget_retention(config: &mut Config) {
+    let mut ort = config.firmware.tables.ort.as_deref().expect("the chip has the table").clone();
+    let (columns, per_column) = (ort.columns(), ort.classes() * ort.reads.len());
+    for index in [&mut ort.by_age, &mut ort.by_pe] {
+        for step in index.sequences.chunks_exact_mut(columns * per_column) {
+            let (first, others) = step.split_at_mut(per_column);
+            others.chunks_exact_mut(per_column).for_each(|column| column.copy_from_slice(first));
+        }
+    }
+    config.firmware.tables.ort = Some(Arc::new(ort));
+}
+
+/// A page that no references bring back is not the table's, so the last stage is told apart.
+#[test]
+fn reads_take_two_retries_at_most_and_more_where_retention_is_forgotten() {
+    let stages = ["child", "young-adult"];
+    let kept = ["0 s", "1 mo", "6 mo", "1 y"];
+    for stage in stages {
+        let (mut reads, mut beyond, mut forgotten) = (0, 0, 0);
+        for kept in kept {
+            let (cycles, kept) = (format!("cells.cycles={stage}"), format!("cells.retention={kept}"));
+            let config = small("boundedread", &[&cycles, &kept]);
+            let mut plain = old(config.clone());
+            read_all(&mut plain, 3);
+            (reads, beyond) = (reads + plain.observer.reads, beyond + plain.observer.beyond_reads);
+            let mut config = config;
+            forget_retention(&mut config);
+            let mut planted = old(config);
+            read_all(&mut planted, 3);
+            forgotten += planted.observer.beyond_reads;
+        }
+        println!("{stage}: {beyond} of {reads} reads beyond two retries, {forgotten} where retention is forgotten");
+        assert!(reads > 10_000 && beyond == 0, "{stage}: {beyond} of {reads}");
+        assert!(forgotten > 100, "{stage}: {forgotten}");
+    }
+}
+
+/// Half of a life old: the worst codeword of some pages is lost to all references (see the page of the technique). Each block that shows it is moved.
+#[test]
+fn a_block_with_a_read_beyond_two_retries_is_moved_where_that_is_asked_for() {
+    let with = |refresh: bool| {
+        let refresh = format!("techniques.read-reference.refresh={refresh}");
+        let mut drive = old(small("boundedread", &["cells.cycles=old-adult", "cells.retention=1 y", &refresh]));
+        read_all(&mut drive, 3);
+        drive.audit().unwrap_or_else(|problem| panic!("{problem}"));
+        // A block that is still being written is moved once it is full.
+        let groups = drive.firmware()[0].groups();
+        let open: BTreeSet<u16> =
+            all(&drive).filter(|&group| groups.use_of(group) == Use::Active).map(|group| groups.blocks(group)[0]).collect();
+        let mut seen = drive.observer;
+        seen.beyond.retain(|(_, block)| !open.contains(&(block.0 as u16)));
+        seen
+    };
+    let (on, off) = (with(true), with(false));
+    println!("{} and {} of {} reads beyond two retries", on.beyond_reads, off.beyond_reads, on.reads);
+    assert!(!on.beyond.is_empty() && on.beyond_reads * 50 < on.reads, "{} of {}", on.beyond_reads, on.reads);
+    assert!(on.beyond.is_subset(&on.refreshed), "{:?} were read and not moved", on.beyond.difference(&on.refreshed).collect::<Vec<_>>());
+    // What nobody moves stays.
+    assert!(off.refreshed.is_empty() && off.beyond_reads >= on.beyond_reads);
+}
+
+/// The groups of the drive's only core.
+fn all(drive: &Drive<Seen>) -> impl Iterator<Item = BlockGroup> + use<> {
+    (0..drive.firmware()[0].layout().group_count() as u32).map(BlockGroup)
+}
+
+/// Wear of all groups in service, as the core knows it.
+fn wear_of(drive: &Drive<Seen>) -> Vec<Wear> {
+    let groups = drive.firmware()[0].groups();
+    all(drive).filter(|&group| groups.use_of(group) != Use::Bad).filter_map(|group| groups.wear(group)).collect()
+}
+
+/// Overwrites a drive at random until it takes no more, for `most` drive writes at most. Returns true if it takes no more.
+fn wear_out(drive: &mut Drive<Seen>, most: u64) -> bool {
+    let (span, sectors) = (drive.config().exported_units, (drive.config().firmware.unit.0 / 512) as u32);
+    let mut draw = Draw::new(9, Stream::Address, 0);
+    for _ in 0..most {
+        let mut load = (0..span).map(|_| bench::request(HostOp::Write, draw.below(span), 1, sectors));
+        drive.serve(&mut load, Pace::Closed { depth: 64 }, None);
+        if drive.is_worn_out() {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn blocks_of_one_count_have_ages_of_their_own() {
+    let of = |marker: &str| {
+        let marker = format!("techniques.block-age.marker={marker}");
+        let mut ages = wear_of(&old(small("longlive", &["cells.cycles=young-adult", &marker])));
+        ages.sort_unstable();
+        ages
+    };
+    let (by_age, by_pe) = (of("age"), of("pe"));
+    let spread = |ages: &[Wear]| ages[ages.len() - 1].0 - ages[0].0;
+    assert!(by_age.len() > 100 && spread(&by_age) > 50, "{} ages from {:?} to {:?}", by_age.len(), by_age.first(), by_age.last());
+    assert_eq!(spread(&by_pe), 0, "by the count, blocks of one count are alike");
+}
+
+#[test]
+fn blocks_leave_service_at_their_own_ends_until_the_drive_takes_no_more() {
+    let settings = ["cells.cycles=9000", "cells.dwell=1 min"];
+    let config = small("longlive", &settings);
+    let mut drive = old(config.clone());
+    assert!(wear_out(&mut drive, 400), "it never takes no more: {} blocks have left", drive.observer.retired);
+    drive.settle();
+    drive.audit().unwrap_or_else(|problem| panic!("{problem}"));
+    assert!(drive.observer.retired > 8, "{} blocks have left", drive.observer.retired);
+    let groups = drive.firmware()[0].groups();
+    let erases: BTreeSet<u32> = all(&drive).map(|group| groups.erases(group)).collect();
+    assert!(erases.len() > 1, "not all at one count");
+    // What is at its end and holds nothing does not come back into use.
+    let is_spent = |&group: &BlockGroup| groups.use_of(group) == Use::Free && groups.wear(group).is_some_and(|wear| wear.0 >= 1_000);
+    let spent = all(&drive).filter(is_spent);
+    assert_eq!(spent.count(), 0, "a spent block waits to be written");
+    // Nobody retires them: they go on, and the drive with them.
+    let mut config = config;
+    config.firmware.retirement = RetirementPolicy::Failed;
+    let mut planted = old(config);
+    let written = 3;
+    assert!(!wear_out(&mut planted, written) && planted.observer.retired == 0);
+}
