@@ -19,6 +19,13 @@ pub(crate) fn lines(smart: &Value) -> Vec<String> {
         percent("spare_percent").map_or(String::new(), |percent| format!(" ({percent})"))
     );
     let wear = format!("{:.1} in the mean, {} at most", smart["erases_mean"].as_f64().unwrap_or(0.0), count("erases_max"));
+    let age = match ["age_least", "age_median", "age_most"].map(|key| smart[key].as_u64()) {
+        [Some(least), Some(median), Some(most)] => {
+            let percent = |age: u64| age as f64 / 10.0;
+            format!("{:.1} % of a life in the median, {:.1} to {:.1} %", percent(median), percent(least), percent(most))
+        }
+        _ => "unknown: no technique tells it".to_owned(),
+    };
     let used = match (percent("endurance_used_percent"), smart["endurance"].as_u64()) {
         (Some(percent), Some(endurance)) => format!("{percent} of {endurance} erases"),
         _ => "unknown: the drive's plan does not limit it".to_owned(),
@@ -33,6 +40,7 @@ pub(crate) fn lines(smart: &Value) -> Vec<String> {
         counted("Grown bad blocks", "grown_bad_blocks"),
         counted("Dead dies", "dead_dies"),
         line("Erases of a block", "erases_mean", wear),
+        line("Age of a block", "age_median", age),
         line("Endurance used", "endurance_used_percent", used),
         bytes("Data written by the host", "host_written_bytes"),
         bytes("Data read by the host", "host_read_bytes"),
@@ -87,6 +95,7 @@ mod tests {
             "Media errors                3  (since start)",
             "Spare blocks left           6 of 8 (75.0 %)",
             "2.2 in the mean, 7 at most",
+            "Age of a block              unknown: no technique tells it",
             "Endurance used              unknown: the drive's plan does not limit it",
             "3.00 GiB (3221225472 B)",
             "Power cycles                unknown",

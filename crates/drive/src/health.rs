@@ -4,7 +4,7 @@ use wordline_chip::Payload;
 use wordline_engine::Observer;
 use wordline_ftl::groups::Use;
 use wordline_ftl::{Firmware, UnitAddr};
-use wordline_units::{BlockId, DieId, Id, PlaneId};
+use wordline_units::{BlockId, DieId, Id, PlaneId, Wear};
 
 use crate::drive::Drive;
 
@@ -19,12 +19,34 @@ pub struct Health {
     pub grown_bad: u64,
     /// Number of mapping units whose newest copy on flash cannot be read, as far as the drive has noticed since its start.
     pub unreadable: u64,
+    /// Wear of the blocks in service, as techniques tell it; `None` where none does.
+    pub ages: Option<Ages>,
+}
+
+/// Wear of blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ages {
+    /// Wear of the block that has the least.
+    pub least: Wear,
+    /// Wear that half of the blocks have at most.
+    pub median: Wear,
+    /// Wear of the block that has the most.
+    pub most: Wear,
+}
+
+impl Ages {
+    /// Summary of these, if there are any.
+    fn of(mut all: Vec<Wear>) -> Option<Ages> {
+        all.sort_unstable();
+        Some(Ages { least: *all.first()?, median: all[(all.len() - 1) / 2], most: *all.last()? })
+    }
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// Present health of the drive. It walks all block groups, and the pages of those in which something cannot be read.
     pub fn health(&self) -> Health {
         let mut health = Health { unreadable: self.lost_units(), ..Health::default() };
+        let mut ages = Vec::new();
         for (die, _) in self.chips.iter() {
             let (core, local) = self.wiring.home(die);
             let ftl = &self.ftls[core as usize];
@@ -37,7 +59,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             health.spares_left += left;
             health.grown_bad += spares.saturating_sub(left) + unreplaced.saturating_sub(bad);
             health.unreadable += self.unreadable_on(die, ftl, local);
+            let groups = (0..ftl.layout().groups).filter(|number| !is_bad(number)).map(|number| ftl.layout().group_at(local, number));
+            ages.extend(groups.filter_map(|group| ftl.groups().wear(group)));
         }
+        health.ages = Ages::of(ages);
         health
     }
 

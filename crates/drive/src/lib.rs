@@ -37,7 +37,7 @@ pub use control::{FlashPlace, Located};
 pub use desoldered::{Desoldered, Holds, Output, PageRead};
 pub use drive::Drive;
 pub use faults::{Fault, PowerCut};
-pub use health::Health;
+pub use health::{Ages, Health};
 pub use host::{Pace, Trims, Weights};
 pub use image::{Image, ImageError, NotQuiet};
 pub use leap::{Bound, Leapt, READS_EACH, ReadLeapt, Rest};

@@ -45,6 +45,8 @@ their share; `null` without any |
 | `grown_bad_blocks` | blocks that have failed since the factory |
 | `dead_dies` | dies that were killed |
 | `erases_mean`, `erases_max` | erases of a block in service |
+| `age_least`, `age_median`, `age_most` | ages of the blocks in service, in thousandths of a life, as techniques tell them (`techniques.block-age`); \
+`null` where none does |
 | `endurance`, `endurance_used_percent` | erases after which a block fails (`faults.endurance`), and the share that the mean has used; `null` where \
 the plan does not limit them |
 | `host_written_bytes`, `host_read_bytes`, `flash_written_bytes`, `waf` | data written and read by the host, flash pages programmed in bytes, and \
