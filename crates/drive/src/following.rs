@@ -21,9 +21,9 @@ use crate::flash::{Flight, FlightSlot};
 pub(crate) enum Intake {
     /// The die's array has begun it, or it waits for nothing but the bus.
     Begun,
-    /// It waits for the die to take in data, or for its data to be taken in.
+    /// The die does not take in data yet, or takes in this program's.
     Waits,
-    /// Its data is in the die, and waits for the array.
+    /// The die has the data, and its array does the program before.
     Loaded,
 }
 

@@ -40,8 +40,8 @@ fn label(choice: &Choice) -> (&'static str, String) {
     }
 }
 
-/// The figures of one row: write amplification, erases, 99th percentiles of reads and writes in microseconds; then the retries that all but one read in a thousand
-/// stay within, and the pages copied inside dies, in thousands.
+/// The figures of one row: write amplification, erases, 99th percentiles of reads and writes in microseconds; then the retries that all but one read in a
+/// thousand stay within, and the pages copied inside dies, in thousands.
 type Figures = [f64; 6];
 
 /// Number of figures of which multiples are told.

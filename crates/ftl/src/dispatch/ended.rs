@@ -83,7 +83,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
 /// End a program of metadata on `die`. What waited for it goes on.
 #[inline(never)]
 fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (BlockGroup, u32)) {
-    rooms.core.die_mut(die).batch_mut().clear();
+    rooms.core.die_mut(die).programs_mut().now_mut().clear();
     match kind {
         MetadataKind::Journal => journaled(rooms, good, at.0),
         MetadataKind::Checkpoint => rooms.metadata.checkpoint_programmed(&mut rooms.core, good, at.0),

@@ -42,13 +42,13 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     let Rooms { core, panel, sanitise, .. } = rooms;
     let die = report.die;
     let good = report.status == Status::Good;
-    let batch = core.die_mut(die).batch_mut().take();
+    let batch = core.die_mut(die).programs_mut().now_mut().take();
     let now = core.now();
     core.services_mut().programmed(group, now);
     let carried = sanitise.is_on().then(|| sanitise.before_landing(core, &batch));
     let is_distrusted = panel.has_any(OF_PROGRAMS) && is_distrusted(rooms, report, group, program);
     // A program before it in the same group has failed while its data was taken in: its place is not among those that are emptied.
-    let is_given_up = rooms.core.loads_ahead() && rooms.core.groups().is_condemned(group);
+    let is_given_up = rooms.core.loadable().is_on() && rooms.core.groups().is_condemned(group);
     let lands = good && !is_distrusted && !is_given_up;
     let Rooms { core, metadata, .. } = rooms;
     if metadata.has_oob() {
@@ -109,8 +109,8 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     }
     rooms.settle();
     let core = &mut rooms.core;
-    core.die_mut(die).batch_mut().end(batch);
-    if core.loads_ahead() && core.die_mut(die).go_on() && core.die(die).in_a_row() < ROW_MOST {
+    core.die_mut(die).programs_mut().now_mut().end(batch);
+    if core.loadable().is_on() && core.die_mut(die).programs_mut().go_on() && core.die(die).programs().in_a_row() < ROW_MOST {
         core.loadable_mut().insert(die);
     }
 }

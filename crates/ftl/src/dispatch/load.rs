@@ -31,7 +31,7 @@ impl<'a> Load<'a> {
     #[inline]
     pub(crate) fn new(rooms: &'a Rooms, die: DieId, tag: OpTag) -> Load<'a> {
         debug_assert!(is_loaded(rooms, die, tag), "operation {tag} of die {die} is no program");
-        let batch = rooms.core.die(die).batch_of(tag);
+        let batch = rooms.core.die(die).programs().of(tag);
         Load { rooms, oob: batch.spare(), settings: rooms.core.sets_programs().then(|| batch.settings()), entries: batch.entries() }
     }
 

@@ -143,8 +143,8 @@ fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let Rooms { core, metadata, .. } = rooms;
     if has_program(core, metadata, core.now()) && core.can_write(die) {
         share.take(core, die);
-        if core.loads_ahead() {
-            core.die_mut(die).begin_row();
+        if core.loadable().is_on() {
+            core.die_mut(die).programs_mut().begin_row();
             core.loadable_mut().insert(die);
         }
         return Some(program_host(rooms, die));
@@ -152,7 +152,7 @@ fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     if share.has_gc && !share.gc_first { serve(rooms, die, Source::Gc) } else { None }
 }
 
-/// How a die is shared between the host and garbage collection.
+/// Shares of the host and of garbage collection in a die.
 #[derive(Clone, Copy)]
 struct Share {
     scheduler: Scheduler,
@@ -202,11 +202,11 @@ fn program_ahead(rooms: &mut Rooms) -> Option<Operation> {
             continue;
         }
         share.take(core, die);
-        core.die_mut(die).exchange_batches();
+        core.die_mut(die).programs_mut().exchange();
         let program = program_host(rooms, die);
-        let state = rooms.core.die_mut(die);
-        state.exchange_batches();
-        state.follow_with(program.tag);
+        let programs = rooms.core.die_mut(die).programs_mut();
+        programs.exchange();
+        programs.follow_with(program.tag);
         return Some(program);
     }
 }

@@ -400,7 +400,7 @@ fn copy_back(
     let tag = core.begin(Pending::new(purpose, group, 0, Bytes(0)));
     let from = layout.all_planes(core.groups().blocks(job.victim), layout.first_page(from_program));
     let to = layout.all_planes(core.groups().blocks(group), layout.first_page(program));
-    core.die_mut(die).batch_mut().begin();
+    core.die_mut(die).programs_mut().now_mut().begin();
     sanitise.note_copying(die, (job.victim, from_program * layout.units_per_program));
     Some(core.issue(die, tag, OperationKind::Copyback { from, to, is_set: core.sets_programs() }, job.cause))
 }

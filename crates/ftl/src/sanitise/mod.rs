@@ -363,7 +363,7 @@ impl Sanitise {
         let in_batch = |entry: &Entry| matches!(entry, Entry::Moved(moved) if moved.from == addr);
         let copying = self.secrets.as_ref().and_then(|secrets| secrets.copying(die));
         let by_copyback = copying.is_some_and(|(from, first)| from == group && (first..first + layout.units_per_program).contains(&offset));
-        by_copyback || core.die(die).batch().entries().iter().any(in_batch)
+        by_copyback || core.die(die).programs().now().entries().iter().any(in_batch)
     }
 
     /// Decide how the stale secrets of `group` are sanitised.

@@ -1,14 +1,89 @@
-//! The program that a die is doing: what it carries, what its spare areas say, and how it is to be done.
+//! The program that a die is doing, and the one that it does next: what it carries, what its spare areas say, and how it is to be done.
+
+use std::collections::VecDeque;
 
 use wordline_flash::{Origin, ProgramSettings};
-use wordline_units::Lpn;
+use wordline_units::{Lpn, OpTag};
 
 use crate::state::buffer::Buffer;
 use crate::state::data::MetadataKind;
 use crate::state::map::Map;
-use crate::state::work::Entry;
+use crate::state::work::{Entry, Moved};
 
-/// The program that a die is doing.
+/// The program that a die is doing, and the one whose data it takes in meanwhile.
+#[derive(Clone, Debug)]
+pub(crate) struct Programs {
+    now: Batch,
+    /// The one that the die does next; empty where none is ordered.
+    next: Box<Batch>,
+    /// Tag of the next program, if it is ordered.
+    next_tag: Option<OpTag>,
+    /// Number of programs that the die has begun without being asked for other work.
+    in_a_row: u8,
+}
+
+impl Programs {
+    /// Programs of a die that does nothing.
+    pub(crate) fn new() -> Programs {
+        Programs { now: Batch::new(), next: Box::new(Batch::new()), next_tag: None, in_a_row: 0 }
+    }
+
+    /// The program that the die is doing.
+    #[inline]
+    pub(crate) fn now(&self) -> &Batch {
+        &self.now
+    }
+
+    #[inline]
+    pub(crate) fn now_mut(&mut self) -> &mut Batch {
+        &mut self.now
+    }
+
+    /// The program of the operation `tag`, which is under way or comes next.
+    #[inline]
+    pub(crate) fn of(&self, tag: OpTag) -> &Batch {
+        if self.next_tag == Some(tag) { &self.next } else { &self.now }
+    }
+
+    /// True if the next program is ordered.
+    #[inline]
+    pub(crate) fn has_next(&self) -> bool {
+        self.next_tag.is_some()
+    }
+
+    /// Exchange the program that the die is doing for the next one: to gather the latter, and back.
+    pub(crate) fn exchange(&mut self) {
+        std::mem::swap(&mut self.now, &mut self.next);
+    }
+
+    /// Note that the program `tag` of host data is ordered while the die is doing another.
+    pub(crate) fn follow_with(&mut self, tag: OpTag) {
+        debug_assert_eq!(self.next_tag, None, "a die takes in the data of one program");
+        self.next_tag = Some(tag);
+        self.in_a_row += 1;
+    }
+
+    /// Note that the die was asked for other work before its present program.
+    pub(crate) fn begin_row(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Number of programs that the die has begun, or will begin next, without being asked for other work.
+    pub(crate) fn in_a_row(&self) -> u8 {
+        self.in_a_row
+    }
+
+    /// Note that the report of the program under way was taken, and that the next is under way, if there is one. Returns true if there is.
+    pub(crate) fn go_on(&mut self) -> bool {
+        let goes_on = self.next_tag.take().is_some();
+        if goes_on {
+            self.exchange();
+        }
+        goes_on
+    }
+}
+
+/// A program, unit by unit.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     entries: Vec<Entry>,
@@ -73,6 +148,17 @@ impl Batch {
         }
     }
 
+    /// Fill a program of `units` units from those that wait to be programmed elsewhere, and with padding where there are too few.
+    pub(crate) fn fill_moved(&mut self, units: u32, waiting: &mut VecDeque<Moved>) {
+        self.begin();
+        for _ in 0..units {
+            match waiting.pop_front() {
+                Some(moved) => self.push(Entry::Moved(moved), moved.lpn),
+                None => self.push(Entry::Padding, u32::MAX),
+            }
+        }
+    }
+
     /// The units of the program.
     #[inline]
     pub(crate) fn entries(&self) -> &[Entry] {
@@ -124,7 +210,22 @@ impl Batch {
 mod tests {
     use super::*;
     use crate::state::layout::UnitAddr;
-    use crate::state::work::Moved;
+
+    #[test]
+    fn the_next_program_of_a_die_is_its_present_one_once_that_has_ended() {
+        let mut programs = Programs::new();
+        programs.now_mut().push(Entry::Host { slot: 1 }, 7);
+        programs.exchange();
+        programs.now_mut().push(Entry::Host { slot: 2 }, 8);
+        programs.exchange();
+        programs.follow_with(OpTag(5));
+        let first = |batch: &Batch| batch.spare()[0].0;
+        assert_eq!((first(programs.now()), first(programs.of(OpTag(4))), first(programs.of(OpTag(5)))), (7, 7, 8));
+        assert!(programs.has_next() && programs.go_on() && !programs.has_next());
+        assert_eq!((first(programs.now()), first(programs.of(OpTag(5))), programs.in_a_row()), (8, 8, 1));
+        programs.begin_row();
+        assert!(!programs.go_on() && programs.in_a_row() == 0);
+    }
 
     #[test]
     fn a_program_counts_what_it_carries_and_forgets_how_the_last_was_done() {

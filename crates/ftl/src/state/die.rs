@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use wordline_flash::Stop;
 use wordline_units::{Cause, DieId, FlashOp, Nanos, OpTag, Priority};
 
-use crate::state::batch::Batch;
+use crate::state::batch::Programs;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::reads::ReadQueue;
 use crate::state::spare_blocks::SpareBlocks;
 use crate::state::wordline_order::{Open, WordlineOrder};
-use crate::state::work::{Activity, Asked, Busy, Entry, Holdings, Job, Moved, Rewrite, Stream};
+use crate::state::work::{Activity, Asked, Busy, Holdings, Job, Moved, Rewrite, Stream};
 
 /// State of one die. The size of this type is a power of two, so that the address of a die's entry is one shift: each operation does a dozen of them.
 #[derive(Clone, Debug)]
@@ -45,14 +45,8 @@ pub(crate) struct Die {
     served: u16,
     /// Instant of the last suspend.
     held_since: Nanos,
-    /// Program that the die is doing.
-    batch: Batch,
-    /// Program that the die does next, while its data is taken in; empty otherwise.
-    next_batch: Box<Batch>,
-    /// Tag of the program that the die does next, if it is ordered.
-    next_tag: Option<OpTag>,
-    /// Number of programs that the die has begun without being asked for other work.
-    in_a_row: u8,
+    /// Program that the die is doing, and the one that it does next.
+    programs: Programs,
     /// True if the last attempt at GC found nothing to collect.
     gc_stalled: bool,
     /// Credit that GC has earned for the host, as the scheduler counts it.
@@ -96,10 +90,7 @@ impl Die {
             ordered: Stop::AtStep,
             served: 0,
             held_since: Nanos::ZERO,
-            batch: Batch::new(),
-            next_batch: Box::new(Batch::new()),
-            next_tag: None,
-            in_a_row: 0,
+            programs: Programs::new(),
             gc_stalled: false,
             credit: 0,
             victim_valid: 0,
@@ -129,7 +120,7 @@ impl Die {
     /// Note that the die has ended its operation. Returns true if it can take another: it goes on by itself with a program that it was given before.
     #[inline]
     pub(crate) fn ready(&mut self) -> bool {
-        if self.next_tag.is_some() {
+        if self.programs.has_next() {
             return false;
         }
         self.activity = match self.activity {
@@ -622,67 +613,23 @@ impl Die {
     // The program that it is doing.
 
     #[inline]
-    pub(crate) fn batch(&self) -> &Batch {
-        &self.batch
+    pub(crate) fn programs(&self) -> &Programs {
+        &self.programs
     }
 
     #[inline]
-    pub(crate) fn batch_mut(&mut self) -> &mut Batch {
-        &mut self.batch
-    }
-
-    /// Program that carries the data of the operation `tag`, which is under way or comes next.
-    #[inline]
-    pub(crate) fn batch_of(&self, tag: OpTag) -> &Batch {
-        if self.next_tag == Some(tag) { &self.next_batch } else { &self.batch }
-    }
-
-    /// Exchange the program that the die is doing for the one that it does next: to gather the latter, and back.
-    pub(crate) fn exchange_batches(&mut self) {
-        std::mem::swap(&mut self.batch, &mut self.next_batch);
-    }
-
-    /// Note that the program `tag` of host data is ordered while the die is doing another.
-    pub(crate) fn follow_with(&mut self, tag: OpTag) {
-        debug_assert_eq!(self.next_tag, None, "a die takes in the data of one program");
-        self.next_tag = Some(tag);
-        self.in_a_row += 1;
-    }
-
-    /// Note that the die was asked for other work before its present program.
-    pub(crate) fn begin_row(&mut self) {
-        self.in_a_row = 0;
-    }
-
-    /// Number of programs that the die has begun, or will begin next, without being asked for other work.
-    pub(crate) fn in_a_row(&self) -> u8 {
-        self.in_a_row
-    }
-
-    /// Note that the report of the program under way was taken, and that the next is under way, if there is one. Returns true if there is.
-    #[inline]
-    pub(crate) fn go_on(&mut self) -> bool {
-        let goes_on = self.next_tag.take().is_some();
-        if goes_on {
-            self.exchange_batches();
-        }
-        goes_on
+    pub(crate) fn programs_mut(&mut self) -> &mut Programs {
+        &mut self.programs
     }
 
     /// Fill a program with up to `units` moved units, and padding for the rest. `changes`: the count of host changes.
     pub(crate) fn batch_moved(&mut self, units: u32, changes: u64) {
-        self.batch.begin();
         let padding = units.saturating_sub(self.moved.len() as u32);
         if padding > 0 {
             // Where this takes as much as the victims have given, the next would do so too, for ever, until the host changes what is valid.
             self.gc_pays_from = (std::mem::take(&mut self.stale_collected) <= padding).then_some(changes);
         }
-        for _ in 0..units {
-            match self.moved.pop_front() {
-                Some(moved) => self.batch.push(Entry::Moved(moved), moved.lpn),
-                None => self.batch.push(Entry::Padding, u32::MAX),
-            }
-        }
+        self.programs.now_mut().fill_moved(units, &mut self.moved);
     }
 
     // As plain data.

@@ -12,12 +12,25 @@ pub(crate) struct LoadableDies {
     links: Vec<Links>,
     /// True for the dies of the list.
     held: Vec<bool>,
+    /// True if dies are given data of a program while they are doing one.
+    is_on: bool,
 }
 
 impl LoadableDies {
-    /// Creates the empty set of a core with `dies` dies.
-    pub(crate) fn new(dies: u32) -> LoadableDies {
-        LoadableDies { list: List::default(), links: vec![Links::default(); dies as usize], held: vec![false; dies as usize] }
+    /// Creates the empty set of a core with `dies` dies. `is_on`: they are given data of a program while they are doing one.
+    pub(crate) fn new(dies: u32, is_on: bool) -> LoadableDies {
+        LoadableDies { list: List::default(), links: vec![Links::default(); dies as usize], held: vec![false; dies as usize], is_on }
+    }
+
+    /// True if dies are given data of a program while they are doing one.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Set whether they are, before the first program.
+    pub(crate) fn turn(&mut self, is_on: bool) {
+        self.is_on = is_on;
     }
 
     #[inline]
@@ -33,8 +46,9 @@ impl LoadableDies {
     }
 
     /// Remove `die`, if it is in the set.
+    #[inline]
     pub(crate) fn remove(&mut self, die: DieId) {
-        if std::mem::take(&mut self.held[die.index()]) {
+        if self.is_on && std::mem::take(&mut self.held[die.index()]) {
             self.list.remove(&mut self.links, die.index() as u32);
         }
     }
@@ -53,7 +67,7 @@ mod tests {
 
     #[test]
     fn dies_come_out_in_the_order_in_which_they_began_and_once_each() {
-        let mut dies = LoadableDies::new(4);
+        let mut dies = LoadableDies::new(4, true);
         [2, 0, 3, 2].map(DieId).into_iter().for_each(|die| dies.insert(die));
         dies.remove(DieId(3));
         dies.remove(DieId(1));

@@ -96,8 +96,6 @@ pub(crate) struct Core {
     /// True if the buffer is to be emptied.
     flushes_all: bool,
     watched: Watched,
-    /// True if a die is given the data of its next program of host data while it is doing one.
-    loads_ahead: bool,
     /// Number of reads that each read of the host stands for: more than one in a leap over reads.
     read_times: u32,
 }
@@ -120,7 +118,7 @@ impl Core {
             buffer: Buffer::new(settings.buffer.units, settings.sectors(), settings.buffer.protection),
             dies,
             idle: IdleDies::new(layout.dies, waiters),
-            loadable: LoadableDies::new(layout.dies),
+            loadable: LoadableDies::new(layout.dies, settings.capabilities.cache_program && !watched.one_program),
             ready: Vec::new(),
             pending: Slab::default(),
             under_way: 0,
@@ -137,7 +135,6 @@ impl Core {
             gc_stalled: false,
             worn_out: false,
             flushes_all: false,
-            loads_ahead: settings.capabilities.cache_program && !watched.one_program,
             watched,
             read_times: 1,
             settings,
@@ -278,15 +275,7 @@ impl Core {
         if self.dies[die].ready() {
             self.ready.push(die);
         }
-        if self.loads_ahead {
-            self.loadable.remove(die);
-        }
-    }
-
-    /// True if a die is given the data of its next program of host data while it is doing one.
-    #[inline]
-    pub(crate) fn loads_ahead(&self) -> bool {
-        self.loads_ahead
+        self.loadable.remove(die);
     }
 
     /// Dies that can take in the data of another program.
@@ -383,7 +372,7 @@ impl Core {
     /// Set what techniques watch. `wait`: the number of subscribers to idle dies.
     pub(crate) fn watch(&mut self, watched: Watched, wait: usize) {
         self.watched = watched;
-        self.loads_ahead = self.settings.capabilities.cache_program && !watched.one_program;
+        self.loadable.turn(self.settings.capabilities.cache_program && !watched.one_program);
         self.idle.await_by(wait);
     }
 
@@ -481,7 +470,7 @@ impl Core {
     /// Fill a program of `die` from the buffer, and with padding where the buffer has too few units.
     pub(crate) fn batch_host(&mut self, die: DieId) {
         let Core { dies, buffer, map, layout, .. } = self;
-        dies[die].batch_mut().fill_from(layout.units_per_program, buffer, map);
+        dies[die].programs_mut().now_mut().fill_from(layout.units_per_program, buffer, map);
     }
 
     /// Order the erase of `group`, for `purpose`. What becomes metadata is erased without sparing anything, and so is what is needed for it.
@@ -500,15 +489,15 @@ impl Core {
         let tag = self.begin(Pending::new(purpose, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         let die = self.layout.die(group);
-        let origin = self.dies[die].batch().origin();
-        let is_cached = self.loads_ahead && origin.host > 0;
+        let origin = self.dies[die].programs().now().origin();
+        let is_cached = self.loadable.is_on() && origin.host > 0;
         self.issue(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.watched.programs, is_cached }, cause)
     }
 
     /// Order a program of metadata of this `kind` at program unit `program` of `group`.
     pub(crate) fn issue_metadata(&mut self, kind: MetadataKind, group: BlockGroup, program: u32) -> Operation {
         let (die, units) = (self.layout.die(group), self.layout.units_per_program);
-        self.dies[die].batch_mut().fill(units, kind);
+        self.dies[die].programs_mut().now_mut().fill(units, kind);
         self.issue_program(group, program, Purpose::Metadata { kind, program }, kind.cause())
     }
 

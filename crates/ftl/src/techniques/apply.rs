@@ -130,7 +130,7 @@ pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: BlockGroup, pro
     if panel.sets_programs() {
         let settings = panel.program_settings(&ctx(core), &ProgramUnit::new(core.layout(), group, program));
         let die = core.layout().die(group);
-        core.die_mut(die).batch_mut().set(settings);
+        core.die_mut(die).programs_mut().now_mut().set(settings);
     }
 }
 

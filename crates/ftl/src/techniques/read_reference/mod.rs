@@ -16,8 +16,8 @@ use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique};
-use crate::techniques::work::{Work, WorkKind};
 pub use crate::techniques::wear_index::Index;
+use crate::techniques::work::{Work, WorkKind};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
