@@ -31,7 +31,7 @@ impl Observer for Seen {
             match flash.op {
                 FlashOp::Program => self.programs.push((flash.die, at, *flash)),
                 FlashOp::Read => self.reads += 1,
-                _ => {}
+                FlashOp::Erase | FlashOp::Copyback | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Scrub | FlashOp::Reprogram => {}
             }
         }
     }

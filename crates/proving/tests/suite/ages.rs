@@ -47,7 +47,15 @@ impl Observer for Seen {
             }
             Event::Flash(FlashEvent { op: FlashOp::Copyback, .. }) => self.copies += 1,
             Event::Retired { .. } => self.retired += 1,
-            _ => {}
+            Event::Flash(_)
+            | Event::Arrived { .. }
+            | Event::Completed(_)
+            | Event::Invalidated { .. }
+            | Event::ProgrammedAgain { .. }
+            | Event::Exposed { .. }
+            | Event::DataLost { .. }
+            | Event::Stopped { .. }
+            | Event::WornOut => {}
         }
     }
 }

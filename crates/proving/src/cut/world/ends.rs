@@ -8,7 +8,7 @@ use wordline_units::{DieId, Lpn, OpTag};
 use super::super::nand::{Bytes, Stored};
 use super::World;
 use crate::cut::Bug;
-use crate::pace::Due;
+use crate::pace::{Due, Work};
 
 impl World {
     pub(super) fn happen(&mut self, due: Due<Vec<(UnitAddr, Stored)>>) {
@@ -91,10 +91,10 @@ impl World {
             let trace = is_to_tell.then(|| self.pace.trace(self.scenario.habits.odd_programs));
             self.report(die, work.operation.tag, work.good, trace.as_ref(), &spare);
         }
-        if let Some((target, units)) = self.pace.work(die).and_then(|next| match next.operation.kind {
-            OperationKind::Program { target, .. } => Some((target, next.load.units.clone())),
-            _ => None,
-        }) {
+        if let Some(Work { operation, load, .. }) = self.pace.work(die)
+            && let OperationKind::Program { target, .. } = operation.kind
+        {
+            let units = load.units.clone();
             self.begin_program(die, &target, &units);
         }
     }
