@@ -143,8 +143,8 @@ fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let Rooms { core, metadata, .. } = rooms;
     if has_program(core, metadata, core.now()) && core.can_write(die) {
         share.take(core, die);
-        if core.loadable().is_on() {
-            core.die_mut(die).programs_mut().begin_row();
+        // Where a die reads between programs the next read is not far, and would wait for two.
+        if core.loadable().is_on() && core.die_mut(die).programs_mut().begin_row() {
             core.loadable_mut().insert(die);
         }
         return Some(program_host(rooms, die));

@@ -20,12 +20,14 @@ pub(crate) struct Programs {
     next_tag: Option<OpTag>,
     /// Number of programs that the die has begun without being asked for other work.
     in_a_row: u8,
+    /// True if the die has read since its last program.
+    has_read: bool,
 }
 
 impl Programs {
     /// Programs of a die that does nothing.
     pub(crate) fn new() -> Programs {
-        Programs { now: Batch::new(), next: Box::new(Batch::new()), next_tag: None, in_a_row: 0 }
+        Programs { now: Batch::new(), next: Box::new(Batch::new()), next_tag: None, in_a_row: 0, has_read: false }
     }
 
     /// The program that the die is doing.
@@ -63,9 +65,16 @@ impl Programs {
         self.in_a_row += 1;
     }
 
-    /// Note that the die was asked for other work before its present program.
-    pub(crate) fn begin_row(&mut self) {
+    /// Note that the die begins an operation. `is_long`: it is no read.
+    #[inline]
+    pub(crate) fn note(&mut self, is_long: bool) {
+        self.has_read |= !is_long;
+    }
+
+    /// Note that the die was asked for other work before its present program. Returns true if it has not read since the program before.
+    pub(crate) fn begin_row(&mut self) -> bool {
         self.in_a_row = 0;
+        !std::mem::take(&mut self.has_read)
     }
 
     /// Number of programs that the die has begun, or will begin next, without being asked for other work.
@@ -223,8 +232,11 @@ mod tests {
         assert_eq!((first(programs.now()), first(programs.of(OpTag(4))), first(programs.of(OpTag(5)))), (7, 7, 8));
         assert!(programs.has_next() && programs.go_on() && !programs.has_next());
         assert_eq!((first(programs.now()), first(programs.of(OpTag(5))), programs.in_a_row()), (8, 8, 1));
-        programs.begin_row();
-        assert!(!programs.go_on() && programs.in_a_row() == 0);
+        assert!(programs.begin_row() && !programs.go_on() && programs.in_a_row() == 0);
+        programs.note(true);
+        assert!(programs.begin_row());
+        programs.note(false);
+        assert!(!programs.begin_row() && programs.begin_row(), "it has read once");
     }
 
     #[test]

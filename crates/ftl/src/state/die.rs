@@ -110,6 +110,7 @@ impl Die {
     /// Begin an operation. `is_long`: a program, an erase or a copyback, which may be suspended.
     #[inline]
     pub(crate) fn begin(&mut self, cause: Cause, is_long: bool) {
+        self.programs.note(is_long);
         self.activity = match (self.activity, is_long) {
             (Activity::Suspended(of), _) => Activity::Suspended(of),
             (_, true) => Activity::Working(cause),
