@@ -70,7 +70,7 @@ pub(crate) struct Flight {
     /// Pages of each plane that the operation acts on.
     pub(crate) pages: u32,
     /// Origin of the data of a program.
-    origin: Origin,
+    pub(crate) origin: Origin,
     /// Target of a read, program or erase; for a copyback, its destination.
     pub(crate) target: Target,
     /// Source of a copyback.
@@ -215,8 +215,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let cost = self.config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
         let slot = self.open_flight();
-        let follows = matches!(operation.kind, OperationKind::Program { is_cached: true, .. }) && self.working[die] != FlightSlot::NONE;
-        if P::KEEPS && !follows && matches!(operation.kind, OperationKind::Program { .. }) {
+        if P::KEEPS && matches!(operation.kind, OperationKind::Program { is_cached: false, .. }) {
             self.gather(core, operation.die, operation.tag);
         }
         if P::KEEPS
@@ -279,16 +278,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 }
                 self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
             }
-            OperationKind::Program { target, bytes, origin, is_set: _, is_cached } => {
+            OperationKind::Program { is_cached: true, .. } => self.issue_cached(start, slot, die, operation),
+            OperationKind::Program { target, bytes, origin, is_set: _, is_cached: false } => {
                 flight.op = FlashOp::Program;
                 flight.target = target;
                 flight.pages = ftls[core as usize].layout().pages_per_program;
                 flight.origin = origin;
-                if follows {
-                    flight.bytes = bytes;
-                    flight.intake = Intake::Waits;
-                    return self.follow_with(start, slot, die);
-                }
                 let mut data = start;
                 if let Some(dram) = &mut self.dram {
                     let (span, end) = dram.transfer(start, bytes, Nanos::ZERO);
@@ -307,7 +302,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     let tells = self.config.cells.is_some() || self.config.faults.program_saving > 0.0;
                     flight.telling = if tells { Telling::ToAsk } else { Telling::No };
                 }
-                let issued = chip.program(Command::Program { target, cache: is_cached }, from, load.oob, contents);
+                let issued = chip.program(Command::Program { target, cache: false }, from, load.oob, contents);
                 flight.bus = span;
                 flight.array_from = from;
                 flight.transferred = loaded;

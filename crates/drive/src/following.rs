@@ -1,4 +1,4 @@
-//! Programs that are ordered while their die is doing another: cache programs.
+//! Cache programs, the second of which is ordered while the die is doing the first.
 //!
 //! ```text
 //!   the first   bus ──► array ─────────────────────► report
@@ -10,8 +10,8 @@
 
 use wordline_chip::{Contents, Payload, Probe};
 use wordline_engine::Observer;
-use wordline_flash::Command;
-use wordline_units::{DieId, Id, Nanos};
+use wordline_flash::{Command, Operation, OperationKind};
+use wordline_units::{DieId, FlashOp, Id, Nanos};
 
 use crate::drive::{Drive, Due};
 use crate::flash::{Flight, FlightSlot};
@@ -28,13 +28,27 @@ pub(crate) enum Intake {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Let `die` do the program in `slot` after the one that it is doing. `from`: the instant at which the firmware's order is through.
+    /// Carry out a program of `die` during which the die can take in the data of another. `from`: the instant at which the firmware's order is through.
     #[cold]
-    pub(crate) fn follow_with(&mut self, from: Nanos, slot: FlightSlot, die: DieId) {
+    #[inline(never)]
+    pub(crate) fn issue_cached(&mut self, from: Nanos, slot: FlightSlot, die: DieId, program: &Operation) {
+        let OperationKind::Program { target, bytes, origin, .. } = program.kind else { unreachable!("{program:?} is no program") };
+        let flight = &mut self.flights[slot.index()];
+        flight.op = FlashOp::Program;
+        flight.target = target;
+        flight.pages = self.ftls[flight.core as usize].layout().pages_per_program;
+        flight.origin = origin;
+        flight.bytes = bytes;
+        flight.intake = Intake::Waits;
+        let present = self.working[die];
+        if present == FlightSlot::NONE {
+            self.working[die] = slot;
+            return self.call_in(from, slot, die);
+        }
         debug_assert_eq!(self.following[die], FlightSlot::NONE, "a die takes in the data of one program");
         self.following[die] = slot;
         // A program whose own data is not in yet calls the next when it begins.
-        if self.flights[self.working[die].index()].intake == Intake::Begun {
+        if self.flights[present.index()].intake == Intake::Begun {
             self.call_in(from, slot, die);
         }
     }

@@ -277,6 +277,8 @@ fn press(core: &mut Core) {
     }
 }
 
+// Always inlined: outlined, the operation is copied on its way to each of its two callers.
+#[inline(always)]
 fn program_host(rooms: &mut Rooms, die: DieId) -> Operation {
     let Rooms { core, panel, metadata, .. } = rooms;
     let place = next_program(core, panel, metadata, die, Data::Host).expect("the die can take a host program");

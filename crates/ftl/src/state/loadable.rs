@@ -48,7 +48,15 @@ impl LoadableDies {
     /// Remove `die`, if it is in the set.
     #[inline]
     pub(crate) fn remove(&mut self, die: DieId) {
-        if self.is_on && std::mem::take(&mut self.held[die.index()]) {
+        if self.is_on {
+            self.take_out(die);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_out(&mut self, die: DieId) {
+        if std::mem::take(&mut self.held[die.index()]) {
             self.list.remove(&mut self.links, die.index() as u32);
         }
     }
