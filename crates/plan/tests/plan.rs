@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use wordline_flash::Sanitisation;
-use wordline_ftl::techniques::declaration::{Declaration, Kind, Param, Value};
+use wordline_ftl::techniques::declaration::{Declaration, Kind, Need, Param, Value};
+use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_plan::{Chip, Plan, json_schema, presets, reference_markdown};
 
@@ -95,12 +96,12 @@ fn tried(param: &Param) -> Option<Value> {
     if param.kind == Kind::FreeGroups { Some(Value::Count(22)) } else { param.default.or(param.tried.first().copied()) }
 }
 
-#[test]
-fn every_technique_of_the_firmware_can_be_switched_on() {
+/// All of these techniques on, in one drive.
+fn switched_on(declarations: &[&'static Declaration]) {
     let mut text = String::from(
         "inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\nphysics_of = \"tlc48-tables\"\n[capabilities]\nprogram_settings = true\nerase_trace = true\n",
     );
-    for declaration in DECLARATIONS {
+    for declaration in declarations {
         text += &format!("[techniques.{}]\non = true\n", declaration.card.name);
         for param in declaration.params {
             text += &match tried(param).expect("a value to try") {
@@ -112,11 +113,23 @@ fn every_technique_of_the_firmware_can_be_switched_on() {
         }
     }
     let plan = Plan::parse("all.toml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let of = |declaration: &&Declaration| {
+    let of = |declaration: &&'static Declaration| {
         let values: Vec<Value> = declaration.params.iter().filter_map(tried).collect();
         Choice::of(declaration.card.name, &values).expect("it is whole")
     };
-    assert_eq!(plan.build().firmware.techniques, DECLARATIONS.iter().map(of).collect::<Vec<_>>());
+    assert_eq!(plan.build().firmware.techniques, declarations.iter().map(of).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_technique_of_the_firmware_can_be_switched_on() {
+    // Keys of places and copies by thresholds exclude each other.
+    let keeps_keys = |declaration: &&&'static Declaration| declaration.card.hooks.has(Hook::KeyStore);
+    let without = |refused: &dyn Fn(&&&'static Declaration) -> bool| -> Vec<&'static Declaration> {
+        DECLARATIONS.iter().filter(|declaration| !refused(declaration)).copied().collect()
+    };
+    switched_on(&without(&keeps_keys));
+    switched_on(&without(&|declaration| declaration.has_need(Need::NoKeys)));
+    assert!(DECLARATIONS.iter().any(|declaration| keeps_keys(&declaration) && !declaration.has_need(Need::NoKeys)));
 }
 
 #[test]
