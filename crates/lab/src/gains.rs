@@ -114,7 +114,7 @@ impl Chips {
         counts.iter().map(of).collect()
     }
 
-    /// Mean retries of reads of data kept for `kept` seconds at each P/E count: from the vendor's table, from sets by P/E count, and from sets by age. Reads are
+    /// Mean retries of reads of data kept for `kept` seconds, by P/E count: from the vendor's table, from sets by P/E count, and from sets by age. Reads are
     /// of all pages of the blocks that are alive; those that nothing serves before a search are left out.
     ///
     /// # Errors
