@@ -17,6 +17,7 @@ mod copies;
 mod error;
 mod filed;
 pub mod fit;
+pub mod gains;
 pub mod grid;
 pub mod lot;
 pub mod margins;

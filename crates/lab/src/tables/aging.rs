@@ -65,8 +65,8 @@ const BOLTZMANN: f64 = 8.617_333e-5;
 const DIGITS: usize = 7;
 
 /// A block at one P/E count: what its signs are, and the counts of all pages that could be measured.
-pub(super) struct Look {
-    pub(super) sight: Sight,
+pub(crate) struct Look {
+    pub(crate) sight: Sight,
     counts: Vec<Count>,
 }
 
@@ -77,32 +77,32 @@ pub(super) struct Life {
 }
 
 /// Cycles blocks and looks at them.
-pub(super) struct Cycler<'l> {
-    pub(super) lot: &'l Lot,
+pub(crate) struct Cycler<'l> {
+    pub(crate) lot: &'l Lot,
     at: At,
     looks: Looks,
 }
 
 impl<'l> Cycler<'l> {
-    pub(super) fn new(lot: &'l Lot, setup: &Setup) -> Result<Cycler<'l>, LabError> {
+    pub(crate) fn new(lot: &'l Lot, setup: &Setup) -> Result<Cycler<'l>, LabError> {
         let at = At::of(setup)?;
         let looks = Looks { kept: at.kept, cycles_most: at.cycles_most, every: at.every, saturated: at.saturated };
         Ok(Cycler { lot, at, looks })
     }
 
     /// The weakest wordline of a block, late in its life.
-    pub(super) fn weakest(&self, block: &Block) -> Traits {
+    pub(crate) fn weakest(&self, block: &Block) -> Traits {
         self.lot.weakest(block, &self.lot.aged(self.at.late, self.at.kept))
     }
 
     /// Dwell of a block: a drive has blocks that are written often and others that are not.
-    pub(super) fn dwell(&self, block: &Block) -> f64 {
+    pub(crate) fn dwell(&self, block: &Block) -> f64 {
         let drawn = self.lot.dice([block.chip, block.block, 0, 9]) * self.at.dwells.len() as f64;
         self.at.dwells[drawn as usize]
     }
 
     /// Signs of a block after `pe` cycles of this dwell.
-    pub(super) fn look(&self, block: &Block, traits: &[Traits], weak: &Traits, pe: f64, dwell: f64) -> Look {
+    pub(crate) fn look(&self, block: &Block, traits: &[Traits], weak: &Traits, pe: f64, dwell: f64) -> Look {
         let (lot, model) = (self.lot, &self.lot.model);
         let history = lot.cycled(pe, dwell);
         let erase = model.erase(block, &history);
@@ -188,7 +188,7 @@ pub(super) fn shown(sight: &Sight) -> Shown {
 }
 
 /// Signs of a look with the count of the table's page.
-pub(super) fn seen(cycler: &Cycler<'_>, table: &Aging, look: &Look) -> Shown {
+pub(crate) fn seen(cycler: &Cycler<'_>, table: &Aging, look: &Look) -> Shown {
     shown(&Sight { n0: look.counts[cycler.place(table.page)].first, ..look.sight })
 }
 

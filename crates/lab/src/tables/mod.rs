@@ -5,7 +5,7 @@
 //! copied, read and kept until they fail. What firmware will see once (a count of errors, a trace) is drawn with its noise. What the bench can repeat as often
 //! as it likes (error rates at best references, the weakest wordline, the probability that a page fails) is taken exactly, as if it had.
 
-mod aging;
+pub(crate) mod aging;
 mod copyback;
 mod disturb;
 mod guard;
