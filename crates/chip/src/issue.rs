@@ -193,17 +193,10 @@ impl<P: Payload> Chip<P> {
     pub fn program(&mut self, command: Command, now: Nanos, spare: &[Lpn], contents: Contents<'_>) -> Issued {
         let Command::Program { ref target, cache } = command else { panic!("{command:?} is not a program") };
         if cache {
-            self.program_cached(&command, target, now, spare, contents)
+            self.program_as(Class::CacheProgram, &command, target, now, spare, contents)
         } else {
             self.program_as(Class::Program, &command, target, now, spare, contents)
         }
-    }
-
-    // Apart from other programs, because most dies do none.
-    #[cold]
-    #[inline(never)]
-    fn program_cached(&mut self, command: &Command, target: &Target, now: Nanos, spare: &[Lpn], contents: Contents<'_>) -> Issued {
-        self.program_as(Class::CacheProgram, command, target, now, spare, contents)
     }
 
     #[inline(always)]

@@ -149,7 +149,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 core
             })
             .collect();
-        Drive {
+        let mut drive = Drive {
             calendar: Calendar::default(),
             log: EventLog::default(),
             observer,
@@ -187,7 +187,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             epoch: None,
             read_times: 1,
             config,
-        }
+        };
+        // Techniques may have timers that are due before the first request.
+        (0..drive.config.cores).for_each(|core| drive.pump(Nanos::ZERO, core));
+        drive
     }
 
     /// Configuration of the drive.

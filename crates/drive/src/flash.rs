@@ -11,7 +11,7 @@
 //! ```
 
 use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
-use wordline_engine::{Event, FlashEvent, Observer};
+use wordline_engine::{Bus, Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
     Command, EraseSettings, EraseTrace, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ProgramTrace, ReadTry, Report,
@@ -124,6 +124,22 @@ enum Telling {
 }
 
 impl Flight {
+    /// Moves the data of a program out of DRAM through the bus into `chip`, from the instant `from` on. The bus is held for its own span, and the data is in when
+    /// both are through. Returns that instant.
+    #[inline(always)]
+    pub(crate) fn take_in<P: Payload>(&mut self, from: Nanos, dram: Option<&mut Bus>, channel: &mut Bus, chip: &mut Chip<P>) -> Nanos {
+        let bytes = self.bytes;
+        let mut data = from;
+        if let Some(dram) = dram {
+            (self.dram, data) = dram.transfer(from, bytes, Nanos::ZERO);
+        }
+        let (span, end) = channel.transfer(from, bytes, chip.sheet().timing.bus_overhead);
+        let loaded = end.max(data);
+        chip.transfer(Command::DataIn { bytes }, end - span, loaded);
+        (self.bus, self.transferred) = (span, loaded);
+        loaded
+    }
+
     /// Counts the errors of a try that has just been sensed at `chip`, if they are to be counted.
     #[inline]
     fn count<P: Payload>(&mut self, chip: &Chip<P>) {
@@ -284,16 +300,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.target = target;
                 flight.pages = ftls[core as usize].layout().pages_per_program;
                 flight.origin = origin;
-                let mut data = start;
-                if let Some(dram) = &mut self.dram {
-                    let (span, end) = dram.transfer(start, bytes, Nanos::ZERO);
-                    (flight.dram, data) = (span, end);
-                }
-                // The page flows out of DRAM through the bus into the die: the bus is held for its own span, and the data is in when both are through.
-                let overhead = config.sheet.timing.bus_overhead;
-                let (span, end) = self.channels[flight.channel.index()].transfer(start, bytes, overhead);
-                let loaded = end.max(data);
-                chip.transfer(Command::DataIn { bytes }, end - span, loaded);
+                flight.bytes = bytes;
+                let loaded = flight.take_in(start, self.dram.as_mut(), &mut self.channels[flight.channel.index()], chip);
                 let load = self.ftls[core as usize].load(operation.die, operation.tag);
                 let contents = self.data.as_ref().map_or(Contents::NONE, |data| data.gathered(core));
                 let mut from = loaded;
@@ -303,9 +311,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     flight.telling = if tells { Telling::ToAsk } else { Telling::No };
                 }
                 let issued = chip.program(Command::Program { target, cache: false }, from, load.oob, contents);
-                flight.bus = span;
                 flight.array_from = from;
-                flight.transferred = loaded;
                 self.work(slot, die, loaded, issued);
             }
             OperationKind::Erase { .. } | OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } => {

@@ -65,18 +65,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Transfer the data of the program in `slot` into the die, whose array does the one before.
     pub(crate) fn take_in_next(&mut self, now: Nanos, slot: FlightSlot) {
-        let Drive { flights, chips, channels, config, calendar, dram, .. } = self;
+        let Drive { flights, chips, channels, calendar, dram, .. } = self;
         let flight = &mut flights[slot.index()];
-        let bytes = flight.bytes;
-        let mut data = now;
-        if let Some(dram) = dram {
-            (flight.dram, data) = dram.transfer(now, bytes, Nanos::ZERO);
-        }
-        let (span, end) = channels[flight.channel.index()].transfer(now, bytes, config.sheet.timing.bus_overhead);
-        let loaded = end.max(data);
-        chips[flight.die].transfer(Command::DataIn { bytes }, end - span, loaded);
-        flight.bus = span;
-        flight.transferred = loaded;
+        let loaded = flight.take_in(now, dram.as_mut(), &mut channels[flight.channel.index()], &mut chips[flight.die]);
         calendar.enter(loaded, Due::TakenIn { flight: slot });
     }
 

@@ -12,12 +12,7 @@ pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, GcC
 use crate::state::wordline_order::WordlineOrder;
 use crate::techniques::Choice;
 use crate::techniques::declaration::Site;
-use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::Ask;
-
-/// Questions of techniques that a die can be asked about one program only: whether it gives way, how it is programmed, whether it is relied on, and whether
-/// what it makes stale has to be made unreadable.
-pub(crate) const ONE_PROGRAM: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::ProgramSettings, Hook::Distrusts, Hook::Sanitise]);
 
 /// Configuration of one firmware core and its dies.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,16 +77,10 @@ impl Config {
         self.gc.floor + self.moved_blocks + self.wordline_order.open_blocks()
     }
 
-    /// True if a die is given the data of its next program of host data while it is doing one. It takes a die with cache programs, and no technique that stops
-    /// programs, sets or distrusts them, or sanitises: a die takes settings and stops for what its array does, and has one program then.
-    pub fn loads_ahead(&self) -> bool {
-        self.sheet.capabilities.cache_program && self.bars_loading_ahead().next().is_none()
-    }
-
     /// Names of the techniques because of which no die is given the data of a program while it is doing one.
     pub fn bars_loading_ahead(&self) -> impl Iterator<Item = &'static str> + '_ {
         let cards = self.techniques.iter().map(|choice| choice.card());
-        cards.filter(|card| card.hooks.meets(ONE_PROGRAM) || card.asks.contains(&Ask::Programs)).map(|card| card.name)
+        cards.filter(|card| card.needs_one_program()).map(|card| card.name)
     }
 
     /// True if the out-of-band marks are written twice.

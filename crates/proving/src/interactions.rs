@@ -112,48 +112,30 @@ pub fn retried(techniques: &[Choice]) -> Config {
 
 /// A small drive of 003's, its cells after two thousand cycles, what it holds a month old.
 pub fn aged(techniques: &[Choice]) -> Config {
-    let settings = [
-        "flash.channels=2",
-        "flash.dies_per_channel=2",
-        "geometry.blocks=48",
-        "mapping.over_provisioning=30 %",
-        "cells.cycles=2000",
-        "cells.retention=1 mo",
-        "capabilities.suspend_program=true",
-        "capabilities.suspend_erase=true",
-        "timing.t_suspend_program=44 us",
-        "timing.t_suspend_erase=117 us",
-    ];
-    let plan = Plan::load_set("cubeftl-noWAM", &settings).unwrap_or_else(|error| panic!("{error}"));
-    let mut config = plan.build();
-    config.firmware.techniques = techniques.to_vec();
-    config.firmware.buffer.acknowledge = Acknowledge::Programmed;
-    config.firmware.schedule.linger = None;
-    let sheet = &mut config.firmware.sheet;
-    (sheet.capabilities.page_lock, sheet.capabilities.block_lock) = (true, true);
-    (sheet.timing.lock_page, sheet.timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
-    config.sheet = config.firmware.sheet;
-    config
+    with_cells("cubeftl-noWAM", &["cells.cycles=2000"], techniques)
 }
 
 /// A small drive of 000's third chapter, after three hundred cycles, whose blocks tell their ages; what it holds is a month old.
 pub fn worn(techniques: &[Choice]) -> Config {
-    let settings = [
+    with_cells("paper-rftl", &["cells.cycles=300", "mapping.spare_blocks=0"], &[&[TELLS], techniques].concat())
+}
+
+/// The drive `name` with few dies and blocks, `settings`, and data of a month, write-through; its dies lock and suspend.
+fn with_cells(name: &str, settings: &[&str], techniques: &[Choice]) -> Config {
+    let small = [
         "flash.channels=2",
         "flash.dies_per_channel=2",
         "geometry.blocks=48",
-        "mapping.spare_blocks=0",
         "mapping.over_provisioning=30 %",
-        "cells.cycles=300",
         "cells.retention=1 mo",
         "capabilities.suspend_program=true",
         "capabilities.suspend_erase=true",
         "timing.t_suspend_program=44 us",
         "timing.t_suspend_erase=117 us",
     ];
-    let plan = Plan::load_set("paper-rftl", &settings).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::load_set(name, &[&small, settings].concat()).unwrap_or_else(|error| panic!("{error}"));
     let mut config = plan.build();
-    config.firmware.techniques = [&[TELLS], techniques].concat();
+    config.firmware.techniques = techniques.to_vec();
     config.firmware.buffer.acknowledge = Acknowledge::Programmed;
     config.firmware.schedule.linger = None;
     let sheet = &mut config.firmware.sheet;

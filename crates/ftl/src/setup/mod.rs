@@ -8,7 +8,7 @@ mod steady;
 
 use wordline_units::random::{Draw, Stream as Dice};
 
-use crate::config::{Config, ONE_PROGRAM};
+use crate::config::Config;
 use crate::dispatch::Rooms;
 use crate::gc::{Gc, form_groups};
 use crate::metadata::journal::Journal;
@@ -37,7 +37,7 @@ pub(crate) fn watched_by(panel: &Panel) -> Watched {
         busy: panel.has_any(STOPPING),
         programs: panel.sets_programs(),
         erases: panel.asks(Ask::EraseTrace),
-        one_program: panel.has_any(ONE_PROGRAM) || panel.asks(Ask::Programs),
+        one_program: panel.needs_one_program(),
     }
 }
 

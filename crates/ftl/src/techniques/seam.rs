@@ -479,6 +479,15 @@ pub struct Card {
     pub limits: &'static str,
 }
 
+impl Card {
+    /// True if a die can do one program only while the technique is on: it stops programs, sets or distrusts them, or makes what they have made stale unreadable.
+    /// A die takes settings and stops for what its array does.
+    pub fn needs_one_program(&self) -> bool {
+        const ONE_PROGRAM: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::ProgramSettings, Hook::Distrusts, Hook::Sanitise]);
+        self.hooks.meets(ONE_PROGRAM) || self.asks.contains(&Ask::Programs)
+    }
+}
+
 /// One technique. Every question has a default answer that changes nothing.
 pub trait Technique: std::fmt::Debug + Send {
     /// Card of the technique.
