@@ -124,8 +124,8 @@ enum Telling {
 }
 
 impl Flight {
-    /// Moves the data of a program out of DRAM through the bus into `chip`, from the instant `from` on. The bus is held for its own span, and the data is in when
-    /// both are through. Returns that instant.
+    /// Moves the data of a program out of DRAM through the bus into `chip`, from the instant `from` on. The bus is held for its own span, and the data is in
+    /// when both are through. Returns that instant.
     #[inline(always)]
     pub(crate) fn take_in<P: Payload>(&mut self, from: Nanos, dram: Option<&mut Bus>, channel: &mut Bus, chip: &mut Chip<P>) -> Nanos {
         let bytes = self.bytes;

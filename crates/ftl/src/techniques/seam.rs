@@ -480,8 +480,8 @@ pub struct Card {
 }
 
 impl Card {
-    /// True if a die can do one program only while the technique is on: it stops programs, sets or distrusts them, or makes what they have made stale unreadable.
-    /// A die takes settings and stops for what its array does.
+    /// True if a die can do one program only while the technique is on: it stops programs, sets or distrusts them, or makes what they have made stale
+    /// unreadable. A die takes settings and stops for what its array does.
     pub fn needs_one_program(&self) -> bool {
         const ONE_PROGRAM: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::ProgramSettings, Hook::Distrusts, Hook::Sanitise]);
         self.hooks.meets(ONE_PROGRAM) || self.asks.contains(&Ask::Programs)
