@@ -125,6 +125,14 @@ impl<O: Observer> Drive<O> {
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// Creates a new drive, with all blocks erased, whose dies keep bytes in what `payload` gives them.
     pub fn with_payload(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
+        let mut drive = Drive::assemble(config, observer, payload);
+        // Techniques may have timers that are due before the first request.
+        (0..drive.config.cores).for_each(|core| drive.pump(Nanos::ZERO, core));
+        drive
+    }
+
+    /// Puts a drive together whose firmware has not been asked for anything yet.
+    pub(crate) fn assemble(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
         let geometry = config.sheet.geometry;
         let (chips, read_levels) = crate::cells::dies(&config, payload);
         let stripe = Stripe::new(config.cores, config.stripe_units);
@@ -149,7 +157,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 core
             })
             .collect();
-        let mut drive = Drive {
+        Drive {
             calendar: Calendar::default(),
             log: EventLog::default(),
             observer,
@@ -187,10 +195,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             epoch: None,
             read_times: 1,
             config,
-        };
-        // Techniques may have timers that are due before the first request.
-        (0..drive.config.cores).for_each(|core| drive.pump(Nanos::ZERO, core));
-        drive
+        }
     }
 
     /// Configuration of the drive.
@@ -227,11 +232,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Number of requests that have arrived and are not yet acknowledged.
     pub fn outstanding(&self) -> u32 {
         self.host.outstanding
-    }
-
-    /// True if some core has stopped taking writes.
-    pub fn is_worn_out(&self) -> bool {
-        self.ftls.iter().any(Firmware::is_worn_out)
     }
 
     /// Serves `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged.

@@ -3,12 +3,28 @@
 use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
-use wordline_ftl::{BlockGroup, UnitAddr};
-use wordline_units::{BlockId, GroupId, Lpn};
+use wordline_ftl::{BlockGroup, Firmware, UnitAddr};
+use wordline_units::{BlockId, GroupId, Lpn, Nanos};
 
 use crate::drive::Drive;
 
 impl<O: Observer, P: Payload> Drive<O, P> {
+    /// True if some core has stopped taking writes.
+    pub fn is_worn_out(&self) -> bool {
+        self.ftls.iter().any(Firmware::is_worn_out)
+    }
+
+    /// True if nothing is under way and nothing is waited for but timers of the firmware, which ring for ever.
+    pub fn waits_for_timers_only(&self) -> bool {
+        let has_nothing_due = |ftl: &Firmware| ftl.is_at_rest() && ftl.next_deadline().is_none();
+        self.host.outstanding == 0 && self.ftls.iter().all(|ftl| ftl.waits_for_timers_only() || has_nothing_due(ftl))
+    }
+
+    /// True if a request has come or anything has been logged since the drive was made. Timers may be due in a drive that has not begun.
+    pub fn has_begun(&self) -> bool {
+        self.log.count() > 0 || self.host.outstanding > 0 || self.now() > Nanos::ZERO
+    }
+
     /// Every block group, die by die.
     pub fn blocks(&self) -> impl Iterator<Item = BlockView> + '_ {
         self.chips.iter().flat_map(move |(die, _)| {

@@ -58,7 +58,7 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
     /// Recovers the drive, with the same configuration, from what `payload` gives its dies and what `capacitors` have kept: everything that was durable is
     /// back. [`Firmware::recovery`] tells how much was read for it.
     pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
-        let mut drive = Drive::with_payload(config, observer, payload);
+        let mut drive = Drive::assemble(config, observer, payload);
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
         let geometry = drive.config.sheet.geometry;
         let units = (geometry.page.0 / drive.config.firmware.unit.0) as usize;

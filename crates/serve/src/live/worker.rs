@@ -151,7 +151,7 @@ impl<P: Payload> Worker<P> {
         inbox: Receiver<Command>,
         is_used: bool,
     ) -> Worker<P> {
-        let is_touched = is_used || drive.next_at().is_some();
+        let is_touched = is_used || drive.has_begun();
         let mut worker = Worker {
             drive,
             keeper,
@@ -384,11 +384,18 @@ impl<P: Payload> Worker<P> {
         self.drive.run_until(at);
     }
 
+    /// Instant of the next event that the drive comes to unasked. The time of a new drive begins with its first request, as in a replay; and without a clock
+    /// timers, which ring for ever, wait for something to be asked.
+    fn next_at(&self) -> Option<Nanos> {
+        let stands_still = !self.is_touched || (self.clock.is_none() && self.drive.waits_for_timers_only());
+        self.drive.next_at().filter(|_| !stands_still)
+    }
+
     /// Let the drive go on: up to the first event that completes something, and not beyond the wall's clock.
     fn advance(&mut self) {
         let limit = self.clock.as_ref().map_or(Nanos::MAX, |clock| clock.after(self.link));
         for _ in 0..SLICE {
-            let is_due = self.drive.next_at().is_some_and(|next| next <= limit);
+            let is_due = self.next_at().is_some_and(|next| next <= limit);
             let is_off = self.drive.power_cut().is_some();
             if is_off || !is_due || !self.drive.step() || !self.drive.observer.0.0.is_empty() {
                 return;
@@ -479,10 +486,10 @@ impl<P: Payload> Worker<P> {
             return;
         }
         // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it.
-        if self.drive.next_at().is_none() && !self.closing && self.is_followed_soon() {
+        if self.next_at().is_none() && !self.closing && self.is_followed_soon() {
             return;
         }
-        match (&self.clock, self.drive.next_at()) {
+        match (&self.clock, self.next_at()) {
             (Some(clock), Some(next)) => {
                 let now = clock.after(self.link);
                 if next > now {

@@ -113,7 +113,7 @@ fn replayed(config: DriveConfig, trace: &str) -> String {
 
 #[test]
 fn a_recording_replays_to_the_same_events() {
-    let all: [(&[&str], Timing, u32); 8] = [
+    let all: [(&[&str], Timing, u32); 9] = [
         (&["cells.physics=false"], Timing::Off, 150),
         (&["cells.physics=false", "mapping.unit=4 KiB"], Timing::Off, 150),
         (&["cells.physics=false", "controller.cores=2", "mapping.unit=4 KiB"], Timing::Off, 100),
@@ -126,6 +126,7 @@ fn a_recording_replays_to_the_same_events() {
         (&["cells.physics=false", "buffer.acknowledge=programmed", "gc.preemptible=true"], Timing::Off, 150),
         (&["cells.physics=false", "buffer.acknowledge=programmed", "techniques.page-lock.on=true"], Timing::Off, 100),
         (&["cells.cycles=2000", "cells.retention=1 y"], Timing::Off, 40),
+        (&["cells.cycles=2000", "cells.retention=1 y", "techniques.retention-refresh.on=true"], Timing::Real(50.0), 30),
         (
             &[
                 "cells.physics=false",
