@@ -83,6 +83,7 @@ pub const ROWS: &[Row] = &[
     Row { name: "pageftl, physics off, steady", drive: "pageftl", settings: &["cells.physics=false"], peer: NO_CELLS, ..BASE },
     Row { name: "pageftl, physics on, steady", drive: "pageftl", peer: NO_CELLS, ..BASE },
     Row { name: "pageftl, physics on, 2K P/E, steady", drive: "pageftl", settings: &["cells.cycles=2000"], peer: NO_CELLS, ..BASE },
+    Row { name: "rftl, physics on, 2K P/E, steady", drive: "rftl", settings: &["cells.cycles=2000"], peer: NO_CELLS, ..BASE },
     Row {
         name: "pageftl, 2K P/E + 1 year, read",
         drive: "pageftl",

@@ -6,7 +6,7 @@ use wordline_lab::conditions::span;
 use wordline_plan::Plan;
 use wordline_report::lifetime::{page, shown};
 use wordline_report::{LifetimeResult, LifetimesResult};
-use wordline_runs::wear_out::{Ends, Pace, WearOut, YEARS_BAND, wear_out as live};
+use wordline_runs::wear_out::{Ends, Leaps, Pace, WearOut, YEARS_BAND, wear_out as live};
 use wordline_runs::{Load, Progress, parallel, share};
 use wordline_units::Nanos;
 use wordline_workload::trace;
@@ -99,14 +99,19 @@ fn asked(options: &WearOutOptions) -> Result<WearOut, Failure> {
             Ends { uncorrectable: false, bad_blocks: Some(share(text).map_err(wrong)?), kept, years }
         }
     };
-    Ok(WearOut { pace, ends, epochs: options.epochs, epoch_writes, sample: options.sample, leaps: !options.no_leaps })
+    let leaps = match (options.no_leaps, options.quick) {
+        (true, _) => Leaps::None,
+        (false, true) => Leaps::Growing,
+        (false, false) => Leaps::Even,
+    };
+    Ok(WearOut { pace, ends, epochs: options.epochs, epoch_writes, sample: options.sample, leaps })
 }
 
 /// What the figures leave out.
 fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
     let mut notes = Vec::new();
     let configs: Vec<_> = plans.iter().map(Plan::build).collect();
-    if asked.leaps {
+    if asked.leaps != Leaps::None {
         notes.push(
             "what lies between two epochs is not simulated: erase counts and the wear of cells grow as in the epoch before it, data stays where it is, and \
              blocks that were not erased in an epoch are not erased until the next one"

@@ -15,7 +15,7 @@
 //! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
 //!
 //! What a leap does not know: operations that fail by rate are drawn in epochs only, and a block that was not erased in an epoch is not erased in the leap.
-//! A leap ends before erase counts drift so far apart that static wear levelling would have acted (half its gap), and at the first block that comes to the end
+//! A leap ends before blocks drift so far apart that static wear levelling would have acted (half its gap, of erases or of wear), and at the first block that comes to the end
 //! of its erases.
 
 use std::ops::Range;
@@ -47,7 +47,7 @@ pub enum Rest {
 pub enum Bound {
     /// No more was asked for.
     Asked,
-    /// Erase counts would drift apart by half the gap of static wear levelling.
+    /// Blocks would drift apart by half the gap of static wear levelling.
     Gap,
     /// A block comes to the end of its erases.
     Retirement,
@@ -114,7 +114,6 @@ impl<O: Observer> Drive<O> {
                 bound = (most, why);
             }
         };
-        let gap = self.config.firmware.free_block.gap;
         for (core, ftl) in self.ftls.iter().enumerate() {
             let layout = ftl.layout();
             for die in ftl.dies() {
@@ -133,7 +132,7 @@ impl<O: Observer> Drive<O> {
                         }
                     }
                 }
-                if let Some(gap) = gap.filter(|_| most > least) {
+                if let Some(gap) = ftl.erases_within_gap(die).filter(|_| most > least) {
                     lower((gap.max(1) - 1) / (2 * (most - least)), Bound::Gap);
                 }
             }

@@ -3,7 +3,7 @@
 use wordline_flash::{EraseSettings, EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
 use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
 
-use crate::config::Config;
+use crate::config::{Config, FreeBlockConfig};
 use crate::dispatch::load::{self, Load};
 use crate::dispatch::{Rooms, ended, next};
 use crate::pages::journal::History;
@@ -488,6 +488,12 @@ impl Firmware {
     /// Lets each read of the host from now on stand for `times`: techniques are told of so many.
     pub fn reads_stand_for(&mut self, times: u32) {
         self.rooms.core.set_read_times(times);
+    }
+
+    /// Erases by which groups of `die` may drift apart before static wear levelling acts; `None`: it never does.
+    pub fn erases_within_gap(&self, die: DieId) -> Option<u32> {
+        let FreeBlockConfig { key, gap } = self.core().settings().free_block;
+        gap.map(|gap| self.groups().erases_within(key, die, gap))
     }
 
     /// Skips cycles, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock go on by

@@ -8,10 +8,11 @@ use crate::reproduce::Line;
 use crate::seeds::{BySeed, Shares, Told};
 use crate::study::Study;
 
-/// The files in `studies/` that keep results, and how each is measured anew. Chips take seconds and drives minutes, so that they are kept apart.
-pub const SAVED: [(&str, &str); 2] = [
+/// The files in `studies/` that keep results, and how each is measured anew. Chips take seconds, drives minutes and lives most of an hour, so that they are kept apart.
+pub const SAVED: [(&str, &str); 3] = [
     ("results.json", "wordline reproduce cells --seeds 18 --json studies/results.json --by-seed studies/seeds.json"),
     ("results.drives.json", "wordline reproduce drives --json studies/results.drives.json"),
+    ("results.lives.json", "wordline reproduce lives --json studies/results.lives.json"),
 ];
 
 /// The results that are kept in `folder`.

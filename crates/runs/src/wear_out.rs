@@ -48,15 +48,26 @@ pub struct WearOut {
     pub epoch_writes: f64,
     /// Requests of the short run in virtual time after an epoch; 0: there is none.
     pub sample: u64,
-    /// True if what lies between epochs is skipped; without that, all of the life is run.
-    pub leaps: bool,
+    /// What is skipped between epochs.
+    pub leaps: Leaps,
+}
+
+/// What of a life is skipped between its epochs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Leaps {
+    /// Nothing: all of the life is run.
+    None,
+    /// Even parts of a life, the length of which a scout finds first.
+    Even,
+    /// Parts that grow with the life, in one pass. The end is known within a larger part of the life.
+    Growing,
 }
 
 impl Default for WearOut {
     /// A life of five years in some sixty epochs, until a page is lost, no write is taken, or 2.5 % of the blocks that the host sees are bad (001 §5.1.1).
     fn default() -> WearOut {
         let ends = Ends { uncorrectable: true, kept: None, bad_blocks: Some(0.025), years: None };
-        WearOut { pace: Pace::Years(5.0), ends, epochs: 60, epoch_writes: 1.0, sample: 4_000, leaps: true }
+        WearOut { pace: Pace::Years(5.0), ends, epochs: 60, epoch_writes: 1.0, sample: 4_000, leaps: Leaps::Even }
     }
 }
 
@@ -65,9 +76,12 @@ const UNKNOWN: f64 = 3_000.0;
 /// Epochs of the scout, and by how much it makes a life longer with each.
 const SCOUT_EPOCHS: u32 = 20;
 const SCOUT_GROWTH: f64 = 0.5;
-/// Parts of a life within which its end is looked for, by the scout and by a pass.
+/// Parts of a life within which its end is looked for: by the scout, by a pass with even leaps, and by one whose leaps grow.
 const SCOUT_PARTS: f64 = 15.0;
 const PARTS: f64 = 400.0;
+const GROWING_PARTS: f64 = 60.0;
+/// How often a life whose leaps grow is multiplied by e, after the first epochs.
+const FOLDS: f64 = 6.0;
 /// Passes to find a life of so many years.
 const PASSES: usize = 4;
 /// Share by which a life of so many years may be longer or shorter.
@@ -95,8 +109,8 @@ struct Passed {
 enum Steps {
     /// No leaps.
     None,
-    /// A share of the life so far.
-    Growing,
+    /// A share of the life so far, in about so many epochs; the end is looked for within one of so many parts.
+    Growing { share: f64, epochs: u32, parts: f64 },
     /// So many.
     Even(f64),
 }
@@ -131,13 +145,19 @@ pub fn wear_out(
         Pace::Years(years) => years / UNKNOWN,
         Pace::Dwpd(dwpd) => per_day(dwpd),
     };
-    let mut steps = Steps::None;
-    let mut length = None;
-    if asked.leaps {
-        let scout = pass(per_write, 0, Steps::Growing, "scout", progress)?;
-        let writes = scout.sectors as f64 / drive_write as f64;
-        (length, steps) = (Some(writes), Steps::Even(writes / f64::from(asked.epochs)));
-    }
+    let (mut length, mut steps) = match asked.leaps {
+        Leaps::None => (None, Steps::None),
+        Leaps::Even => {
+            let growing = Steps::Growing { share: SCOUT_GROWTH, epochs: SCOUT_EPOCHS, parts: SCOUT_PARTS };
+            let scout = pass(per_write, 0, growing, "scout", progress)?;
+            let writes = scout.sectors as f64 / drive_write as f64;
+            (Some(writes), Steps::Even(writes / f64::from(asked.epochs)))
+        }
+        Leaps::Growing => {
+            let share = (FOLDS / f64::from(asked.epochs)).exp_m1();
+            (None, Steps::Growing { share, epochs: asked.epochs, parts: GROWING_PARTS })
+        }
+    };
     let mut passes_years = Vec::new();
     let passed = loop {
         if let (Pace::Years(years), Some(writes)) = (asked.pace, length) {
@@ -155,7 +175,7 @@ pub fn wear_out(
         }
         let writes = passed.sectors as f64 / drive_write as f64;
         length = Some(writes);
-        if asked.leaps {
+        if asked.leaps == Leaps::Even {
             steps = Steps::Even(writes / f64::from(asked.epochs));
         }
     };
@@ -200,7 +220,7 @@ fn go_through(
     let mut before: Option<(crate::life::Point, usize)> = None;
     let (mut leapt, mut number) = (0, 0);
     let expected = match steps {
-        Steps::Growing => SCOUT_EPOCHS,
+        Steps::Growing { epochs, .. } => epochs,
         Steps::Even(_) | Steps::None => asked.epochs,
     };
     progress.expect(Some(u64::from(expected)));
@@ -214,7 +234,10 @@ fn go_through(
             Nanos((life.years() * YEAR * 1e9) as u64),
             &format!("{name}, {writes:.0} drive writes"),
         );
-        let parts = if matches!(steps, Steps::Growing) { SCOUT_PARTS } else { PARTS };
+        let parts = match steps {
+            Steps::Growing { parts, .. } => parts,
+            Steps::Even(_) | Steps::None => PARTS,
+        };
         let fine = ((writes / parts / asked.epoch_writes) as u32).max(1);
         if let Some(end) = end {
             let Some((point, count)) = before.take().filter(|_| leapt > fine) else {
@@ -236,7 +259,7 @@ fn go_through(
         }
         let step = match steps {
             Steps::None => 0.0,
-            Steps::Growing => (SCOUT_GROWTH * writes).max(10.0),
+            Steps::Growing { share, .. } => (share * writes).max(10.0),
             Steps::Even(step) => step,
         };
         if life.sectors() > seen_by {

@@ -74,6 +74,11 @@ pub trait Policy {
         let (coldest, erases) = die.closed().min_by_key(|&(_, erases)| erases)?;
         (die.erases[die.erased].saturating_sub(erases) >= gap).then_some(coldest)
     }
+
+    /// Erases by which groups that are level may drift apart, as they are worn now, before they are apart by `gap`.
+    fn erases_within(&self, _die: &DieGroups<'_>, gap: u32) -> u32 {
+        gap
+    }
 }
 
 crate::util::slot! {
@@ -89,6 +94,7 @@ crate::util::slot! {
     asks {
         fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize>;
         fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize>;
+        fn erases_within(&self, die: &DieGroups<'_>, gap: u32) -> u32;
     }
 }
 
@@ -152,6 +158,16 @@ mod tests {
         for &policy in FreeBlockPolicy::ALL {
             assert_eq!(policy.level(&die, 7), Some(1), "group 3 holds no data that could move");
             assert_eq!(policy.level(&die, 8), None);
+            assert_eq!(policy.erases_within(&die, 8), 8);
         }
+    }
+
+    #[test]
+    fn a_gap_of_wear_is_as_many_erases_as_wear_the_fastest_group_by_it() {
+        let erases = [400, 100, 0];
+        let worn = |group: usize| Some(Wear([100, 50, 7][group]));
+        let die = DieGroups { erases: &erases, wear: &worn, erased: 0, is_closed: &|_| true };
+        assert_eq!(FreeBlockPolicy::Wear.erases_within(&die, 20), 40, "group 1 wears by 1 in 2 erases; group 2 has none that tell");
+        assert_eq!(FreeBlockPolicy::Wear.erases_within(&DieGroups { wear: &|_| None, ..die }, 20), u32::MAX, "nothing is levelled then");
     }
 }

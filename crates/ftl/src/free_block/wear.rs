@@ -22,4 +22,10 @@ impl Policy for Wear {
         let (coldest, least) = die.closed().map(|(group, _)| (group, wear(group))).min_by_key(|&(_, wear)| wear)?;
         (wear(die.erased).saturating_sub(least) >= gap).then_some(coldest)
     }
+    /// The wear of a block rises fastest at first, so that its mean so far is never too little.
+    fn erases_within(&self, die: &DieGroups<'_>, gap: u32) -> u32 {
+        let worn = (0..die.erases.len()).filter_map(|group| Some((u64::from(die.erases[group]), u64::from((die.wear)(group)?.0))));
+        let within = worn.filter(|&(erases, wear)| erases > 0 && wear > 0).map(|(erases, wear)| u64::from(gap) * erases / wear);
+        within.min().map_or(u32::MAX, |erases| erases.min(u64::from(u32::MAX)) as u32)
+    }
 }

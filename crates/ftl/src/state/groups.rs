@@ -240,6 +240,14 @@ impl BlockGroups {
         policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
     }
 
+    /// Erases by which groups of `die` may drift apart before they are apart by `gap` as `policy` measures it.
+    pub(crate) fn erases_within(&self, policy: FreeBlockPolicy, die: DieId, gap: u32) -> u32 {
+        let range = self.layout.groups_of(die);
+        let first = range.start;
+        let wear = |group: usize| self.wear(BlockGroup((first + group) as u32));
+        policy.erases_within(&DieGroups { erases: &self.erases[range], wear: &wear, erased: 0, is_closed: &|_| false }, gap)
+    }
+
     /// Open `group` for writing.
     pub fn open(&mut self, group: BlockGroup) {
         let index = group.index();

@@ -18,6 +18,7 @@ mod bounded;
 mod bursts;
 mod copied;
 mod copyback;
+mod endurance;
 mod erase;
 mod followers;
 pub(crate) mod guard;
@@ -217,6 +218,7 @@ pub const BENCHES: &[Bench] = &[
     aged::BENCH,
     bounded::BENCH,
     copied::BENCH,
+    endurance::BENCH,
 ];
 
 /// The bench and metric that `bench.metric` names.

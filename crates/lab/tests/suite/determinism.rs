@@ -32,6 +32,7 @@ fn small() -> Changes {
         ("aged", BY_AGE),
         ("bounded", BY_AGE),
         ("copied", BY_AGE),
+        ("endurance", "channels = 1\ndies = 1\nepochs = 10"),
     ];
     changed.into_iter().map(|(bench, text)| (bench.to_owned(), text.parse().expect("a table"))).collect()
 }
@@ -48,6 +49,8 @@ fn benches_find_the_same_with_one_thread_and_with_several() {
             "aged" | "bounded" | "copied" => {
                 &["flash.channels=1", "geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %"]
             }
+            // A gap that nobody comes to keeps no leap short.
+            "endurance" => &["geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %", "free_block.gap=1000"],
             _ => &[],
         };
         let with = |threads| Setup { conditions: small(), ..setup(threads, few) };

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use wordline_cells::{Block, Condition, Model};
 use wordline_drive::{Config, Drive, Pace};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_ftl::BlockGroup;
@@ -13,7 +14,7 @@ use wordline_ftl::retirement::RetirementPolicy;
 use wordline_plan::Plan;
 use wordline_proving::bench;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, Cause, DieId, FlashOp, HostOp, Nanos, Wear};
+use wordline_units::{BlockId, Cause, Celsius, DieId, FlashOp, HostOp, Nanos, Wear};
 
 /// Reads of the host by the tries that they took, blocks that were moved to be younger, and blocks that left service.
 #[derive(Default)]
@@ -180,6 +181,60 @@ fn blocks_of_one_count_have_ages_of_their_own() {
     let spread = |ages: &[Wear]| ages[ages.len() - 1].0 - ages[0].0;
     assert!(by_age.len() > 100 && spread(&by_age) > 50, "{} ages from {:?} to {:?}", by_age.len(), by_age.first(), by_age.last());
     assert_eq!(spread(&by_pe), 0, "by the count, blocks of one count are alike");
+}
+
+/// Rank correlation of two figures of the same blocks; equal ones have the mean of their ranks.
+fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
+    let ranks = |values: &[f64]| -> Vec<f64> {
+        let rank = |value: f64| {
+            let (below, equal) = (values.iter().filter(|&&at| at < value).count(), values.iter().filter(|&&at| at == value).count());
+            below as f64 + (equal as f64 - 1.0) / 2.0
+        };
+        let middle = (values.len() - 1) as f64 / 2.0;
+        values.iter().map(|&value| rank(value) - middle).collect()
+    };
+    let (one, other) = (ranks(one), ranks(other));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    dot(&one, &other) / (dot(&one, &one) * dot(&other, &other)).sqrt()
+}
+
+/// N(12) of a block: wrong bits of a codeword of its worst page after a year, at the best references (000 §3.1.1).
+fn after_a_year(model: &Model, block: &Block, condition: &Condition) -> f64 {
+    let pages = 0..model.physics().shape.cell.bits();
+    let worst = (0..model.layers().len() as u32).map(|layer| {
+        let wordline = model.wordline(&model.traits(block, layer), condition);
+        let best = wordline.optimal();
+        pages.clone().map(|page| wordline.error_rate(model, page, &best)).fold(0.0, f64::max)
+    });
+    worst.fold(0.0, f64::max) * model.codeword_bits()
+}
+
+/// Blocks of one count, which their P/E count does not tell apart.
+#[test]
+fn ages_are_in_the_order_of_the_errors_after_a_year() {
+    for stage in ["young-adult", "old-adult"] {
+        let config = small("longlive", &[&format!("cells.cycles={stage}")]);
+        let drive = old(config.clone());
+        let cells = config.cells.expect("it has physics");
+        let age = cells.age.expect("the plan says so");
+        let model = Model::new(&cells.physics).expect("the plan has checked it");
+        let history = model.cycled(age.cycles, age.dwell, Celsius(age.temperature));
+        let condition = Condition::new(history, Celsius(age.temperature)).kept(365.0 * 86_400.0);
+        let groups = drive.firmware()[0].groups();
+        let layout = drive.firmware()[0].layout();
+        let (mut ages, mut errors) = (Vec::new(), Vec::new());
+        // Spare blocks are new, and a block that holds nothing has not been measured.
+        for group in all(&drive).filter(|&group| groups.use_of(group) == Use::Closed) {
+            let place = (u32::from(layout.die(group).0), u32::from(groups.blocks(group)[0]));
+            ages.push(f64::from(groups.wear(group).map_or(0, |wear| wear.0)));
+            errors.push(after_a_year(&model, &model.block(config.seed, place.0, place.1), &condition));
+        }
+        let told = rank_correlation(&ages, &errors);
+        ages.rotate_left(1);
+        let planted = rank_correlation(&ages, &errors);
+        println!("{stage}: {told:.3} over {} blocks, {planted:.3} with the ages of their neighbours", ages.len());
+        assert!(ages.len() > 100 && told > 0.9 && planted < 0.5, "{stage}: {told:.3} and {planted:.3}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use wordline_plan::Plan;
 use wordline_report::{LifeEnd, LifetimeResult};
-use wordline_runs::wear_out::{Ends, Pace, WearOut, wear_out};
+use wordline_runs::wear_out::{Ends, Leaps, Pace, WearOut, wear_out};
 use wordline_runs::{Load, RunError, Workload};
 use wordline_units::Nanos;
 
@@ -42,7 +42,7 @@ fn off(one: f64, other: f64) -> f64 {
 #[test]
 fn lives_in_leaps_end_as_the_whole_life_does() {
     let plan = plan("pageftl", &["faults.endurance=1000", "mapping.spare_blocks=4", "free_block.key=erases"]);
-    let whole = worn(&plan, &WearOut { leaps: false, ..limited() }).expect("it wears out");
+    let whole = worn(&plan, &WearOut { leaps: Leaps::None, ..limited() }).expect("it wears out");
     println!("whole: {} drive writes, P/E {:.0}, WAF {:.3}, {}", whole.drive_writes, whole.cycles.mean, whole.waf, whole.reason);
     for epochs in [30, 60, 120] {
         let life = worn(&plan, &WearOut { epochs, ..limited() }).expect("it wears out");
@@ -51,6 +51,9 @@ fn lives_in_leaps_end_as_the_whole_life_does() {
         assert!(off(whole.waf, life.waf) < 0.01);
         assert!(off(whole.drive_writes, life.drive_writes) < 0.02 && off(whole.cycles.mean, life.cycles.mean) < 0.03);
     }
+    let quick = worn(&plan, &WearOut { leaps: Leaps::Growing, ..limited() }).expect("it wears out");
+    println!("quick: {} drive writes, P/E {:.0}, WAF {:.3}", quick.drive_writes, quick.cycles.mean, quick.waf);
+    assert!(off(whole.drive_writes, quick.drive_writes) < 0.04 && quick.resolution < 0.02, "resolution {}", quick.resolution);
 }
 
 #[test]
@@ -59,14 +62,16 @@ fn drives_come_in_the_same_order_by_leaps() {
     // Their whole lives differ by far more than a life in leaps is off.
     let more = ["gc.victim=greedy", "gc.victim=random", "mapping.over_provisioning=20 %"];
     let drives = more.map(|setting| plan("pageftl", &[&settings[..], &[setting]].concat()));
-    let order = |leaps: bool| {
+    let order = |leaps: Leaps| {
         let writes = drives.each_ref().map(|plan| worn(plan, &WearOut { leaps, ..limited() }).expect("it wears out").drive_writes);
         let mut order = [0, 1, 2];
         order.sort_by(|&a, &b| writes[a].total_cmp(&writes[b]));
-        println!("{more:?} with leaps {leaps}: {writes:?} drive writes");
+        println!("{more:?} with leaps {leaps:?}: {writes:?} drive writes");
         order
     };
-    assert_eq!(order(true), order(false));
+    let whole = order(Leaps::None);
+    assert_eq!(order(Leaps::Even), whole);
+    assert_eq!(order(Leaps::Growing), whole);
 }
 
 #[test]
