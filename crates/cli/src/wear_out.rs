@@ -117,6 +117,13 @@ fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
              blocks that were not erased in an epoch are not erased until the next one"
                 .to_owned(),
         );
+        if configs.iter().any(|config| config.firmware.free_block.gap.is_some()) {
+            notes.push(
+                "where static wear levelling is on, what is skipped brings the blocks of a die to one level: a few percent longer lives than levelling, which \
+                 does not hold the hottest blocks back"
+                    .to_owned(),
+            );
+        }
         if configs.iter().any(|config| config.faults.program_fail > 0.0 || config.faults.erase_fail > 0.0) {
             notes.push("programs and erases that fail by rate do so in epochs only: fewer blocks go bad than by the rates".to_owned());
         }

@@ -15,8 +15,8 @@
 //! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
 //!
 //! What a leap does not know: operations that fail by rate are drawn in epochs only, and a block that was not erased in an epoch is not erased in the leap.
-//! A leap ends before blocks drift so far apart that static wear levelling would have acted (half its gap, of erases or of wear), and at the first block that comes to the end
-//! of its erases.
+//! A leap ends at the first block that comes to the end of its erases. Where blocks would drift apart by half the gap of static wear levelling, the erases of
+//! a die are shared out as levelling does: all its blocks come to one level of what the gap is measured in, erases or wear, and rest evenly.
 
 use std::ops::Range;
 
@@ -47,8 +47,6 @@ pub enum Rest {
 pub enum Bound {
     /// No more was asked for.
     Asked,
-    /// Blocks would drift apart by half the gap of static wear levelling.
-    Gap,
     /// A block comes to the end of its erases.
     Retirement,
 }
@@ -109,31 +107,17 @@ impl<O: Observer> Drive<O> {
     /// If no epoch is under way.
     pub fn leap_bound(&self, times: u32) -> (u32, Bound) {
         let mut bound = (times, Bound::Asked);
-        let mut lower = |most: u32, why: Bound| {
-            if most < bound.0 {
-                bound = (most, why);
-            }
-        };
         for (core, ftl) in self.ftls.iter().enumerate() {
             let layout = ftl.layout();
-            for die in ftl.dies() {
-                let chip = &self.chips[self.wiring.die(core as u32, die)];
-                let (mut least, mut most) = (u32::MAX, 0);
-                for index in layout.groups_of(die) {
-                    let group = BlockGroup(index as u32);
-                    if !is_in_service(ftl, group) {
-                        continue;
+            for group in (0..layout.group_count() as u32).map(BlockGroup).filter(|&group| is_in_service(ftl, group)) {
+                let chip = &self.chips[self.wiring.die(core as u32, layout.die(group))];
+                for (plane, block) in blocks_of(ftl, group) {
+                    let erases = chip.epoch_erases(plane, block);
+                    if let Some(left) = chip.erases_left(plane, block).filter(|_| erases > 0)
+                        && left / erases < bound.0
+                    {
+                        bound = (left / erases, Bound::Retirement);
                     }
-                    for (plane, block) in blocks_of(ftl, group) {
-                        let erases = chip.epoch_erases(plane, block);
-                        (least, most) = (least.min(erases), most.max(erases));
-                        if let Some(left) = chip.erases_left(plane, block).filter(|_| erases > 0) {
-                            lower(left / erases, Bound::Retirement);
-                        }
-                    }
-                }
-                if let Some(gap) = ftl.erases_within_gap(die).filter(|_| most > least) {
-                    lower((gap.max(1) - 1) / (2 * (most - least)), Bound::Gap);
                 }
             }
         }
@@ -222,13 +206,25 @@ impl<O: Observer> Drive<O> {
         let ftl = &mut ftls[core as usize];
         let layout = *ftl.layout();
         let (mut cycles, mut renewed) = (vec![0; layout.group_count()], vec![false; layout.group_count()]);
-        for group in (0..layout.group_count() as u32).map(BlockGroup).filter(|&group| is_in_service(ftl, group)) {
-            let chip = &mut chips[wiring.die(core, layout.die(group))];
-            for (plane, block) in blocks_of(ftl, group) {
-                // All planes of a group are erased together.
-                cycles[group.index()] = chip.epoch_erases(plane, block).saturating_mul(times);
-                renewed[group.index()] = chip.is_renewed(plane, block, since);
-                chip.leap(plane, block, times, pace, took, since);
+        for die in ftl.dies() {
+            let chip = &mut chips[wiring.die(core, die)];
+            // All planes of a group are erased together.
+            let used =
+                |group| if is_in_service(ftl, group) { blocks_of(ftl, group).map(|at| chip.epoch_erases(at.0, at.1)).max() } else { None };
+            let levelled = ftl.levelled(die, times, |group| used(group).unwrap_or(0));
+            let pace = if levelled.is_some() { Pace::Spread(took.as_secs_f64()) } else { pace };
+            let groups = layout.groups_of(die).map(|index| BlockGroup(index as u32));
+            for (place, group) in groups.enumerate().filter(|&(_, group)| is_in_service(ftl, group)) {
+                let times = levelled.as_ref().map_or(times, |times| times[place]);
+                for (plane, block) in blocks_of(ftl, group) {
+                    let erases = chip.epoch_erases(plane, block);
+                    // Levelling cannot give a block more than it takes.
+                    let left = chip.erases_left(plane, block).filter(|_| erases > 0).map_or(u32::MAX, |left| left / erases);
+                    let times = times.min(left);
+                    cycles[group.index()] = erases.saturating_mul(times);
+                    renewed[group.index()] = chip.is_renewed(plane, block, since);
+                    chip.leap(plane, block, times, pace, took, since);
+                }
             }
         }
         ftl.leap(&Leap { times, cycles: &cycles }, took, |group| renewed[group.index()]);

@@ -16,6 +16,7 @@ use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
+use crate::state::levelled;
 use crate::state::lost::LostSectors;
 use crate::state::map::Map;
 use crate::state::pending::Pending;
@@ -490,10 +491,13 @@ impl Firmware {
         self.rooms.core.set_read_times(times);
     }
 
-    /// Erases by which groups of `die` may drift apart before static wear levelling acts; `None`: it never does.
-    pub fn erases_within_gap(&self, die: DieId) -> Option<u32> {
+    /// Times that each group of `die` goes through its epoch, of the erases that `used` tells, where a leap over `times` epochs is so long that static wear
+    /// levelling shares the die's erases out. `None`: it is not so long, or nobody levels.
+    pub fn levelled(&self, die: DieId, times: u32, used: impl Fn(BlockGroup) -> u32) -> Option<Vec<u32>> {
         let FreeBlockConfig { key, gap } = self.core().settings().free_block;
-        gap.map(|gap| self.groups().erases_within(key, die, gap))
+        let groups = self.layout().groups_of(die).map(|index| BlockGroup(index as u32));
+        let groups: Vec<_> = groups.map(|group| (self.groups().measure(key, group), used(group))).collect();
+        levelled::shares(&groups, gap?, times)
     }
 
     /// Skips cycles, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock go on by

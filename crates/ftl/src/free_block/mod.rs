@@ -63,6 +63,15 @@ impl DieGroups<'_> {
     }
 }
 
+/// How worn a block group is, as static wear levelling measures it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure {
+    /// What is held against the gap.
+    pub worn: f64,
+    /// What an erase adds to it.
+    pub by_erase: f64,
+}
+
 /// A free-block policy.
 pub trait Policy {
     /// Place of the free group that takes the next data of `stream`; `None` only where no group is free.
@@ -75,9 +84,9 @@ pub trait Policy {
         (die.erases[die.erased].saturating_sub(erases) >= gap).then_some(coldest)
     }
 
-    /// Erases by which groups that are level may drift apart, as they are worn now, before they are apart by `gap`.
-    fn erases_within(&self, _die: &DieGroups<'_>, gap: u32) -> u32 {
-        gap
+    /// How worn a group is, in what the gap is measured in, and by how much more after one erase, in the mean of its erases so far. `None`: it is not known.
+    fn measure(&self, die: &DieGroups<'_>, group: usize) -> Option<Measure> {
+        Some(Measure { worn: f64::from(die.erases[group]), by_erase: 1.0 })
     }
 }
 
@@ -94,7 +103,7 @@ crate::util::slot! {
     asks {
         fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize>;
         fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize>;
-        fn erases_within(&self, die: &DieGroups<'_>, gap: u32) -> u32;
+        fn measure(&self, die: &DieGroups<'_>, group: usize) -> Option<Measure>;
     }
 }
 
@@ -158,16 +167,17 @@ mod tests {
         for &policy in FreeBlockPolicy::ALL {
             assert_eq!(policy.level(&die, 7), Some(1), "group 3 holds no data that could move");
             assert_eq!(policy.level(&die, 8), None);
-            assert_eq!(policy.erases_within(&die, 8), 8);
+            assert_eq!(policy.measure(&die, 2).map(|measure| measure.worn), Some(8.0));
         }
     }
 
     #[test]
-    fn a_gap_of_wear_is_as_many_erases_as_wear_the_fastest_group_by_it() {
+    fn a_policy_by_wear_measures_wear_and_what_an_erase_has_added_so_far() {
         let erases = [400, 100, 0];
         let worn = |group: usize| Some(Wear([100, 50, 7][group]));
         let die = DieGroups { erases: &erases, wear: &worn, erased: 0, is_closed: &|_| true };
-        assert_eq!(FreeBlockPolicy::Wear.erases_within(&die, 20), 40, "group 1 wears by 1 in 2 erases; group 2 has none that tell");
-        assert_eq!(FreeBlockPolicy::Wear.erases_within(&DieGroups { wear: &|_| None, ..die }, 20), u32::MAX, "nothing is levelled then");
+        let measured = [0, 1, 2].map(|group| FreeBlockPolicy::Wear.measure(&die, group).map(|measure| (measure.worn, measure.by_erase)));
+        assert_eq!(measured, [Some((100.0, 0.25)), Some((50.0, 0.5)), None]);
+        assert_eq!(FreeBlockPolicy::Wear.measure(&DieGroups { wear: &|_| None, ..die }, 0), None);
     }
 }

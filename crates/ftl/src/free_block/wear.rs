@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{DieGroups, FreeGroups, Policy, Stream};
+use super::{DieGroups, FreeGroups, Measure, Policy, Stream};
 
 /// Takes the least-worn group for host data and the most-worn for moved data, and measures the gap in thousandths of a life. Where nobody tells the wear,
 /// groups count as not worn at all.
@@ -22,10 +22,8 @@ impl Policy for Wear {
         let (coldest, least) = die.closed().map(|(group, _)| (group, wear(group))).min_by_key(|&(_, wear)| wear)?;
         (wear(die.erased).saturating_sub(least) >= gap).then_some(coldest)
     }
-    /// The wear of a block rises fastest at first, so that its mean so far is never too little.
-    fn erases_within(&self, die: &DieGroups<'_>, gap: u32) -> u32 {
-        let worn = (0..die.erases.len()).filter_map(|group| Some((u64::from(die.erases[group]), u64::from((die.wear)(group)?.0))));
-        let within = worn.filter(|&(erases, wear)| erases > 0 && wear > 0).map(|(erases, wear)| u64::from(gap) * erases / wear);
-        within.min().map_or(u32::MAX, |erases| erases.min(u64::from(u32::MAX)) as u32)
+    fn measure(&self, die: &DieGroups<'_>, group: usize) -> Option<Measure> {
+        let (erases, worn) = (f64::from(die.erases[group]), f64::from((die.wear)(group)?.0));
+        (erases > 0.0 && worn > 0.0).then_some(Measure { worn, by_erase: worn / erases })
     }
 }

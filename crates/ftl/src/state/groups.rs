@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_flash::{EraseSettings, Status};
 use wordline_units::{DieId, Wear, WordlineSet};
 
-use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Stream};
+use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Measure, Policy as _, Stream};
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::spared::{Spared, SparedWordlines};
@@ -240,12 +240,13 @@ impl BlockGroups {
         policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
     }
 
-    /// Erases by which groups of `die` may drift apart before they are apart by `gap` as `policy` measures it.
-    pub(crate) fn erases_within(&self, policy: FreeBlockPolicy, die: DieId, gap: u32) -> u32 {
-        let range = self.layout.groups_of(die);
+    /// How worn `group` is, as `policy` measures it; `None`: nobody knows.
+    pub(crate) fn measure(&self, policy: FreeBlockPolicy, group: BlockGroup) -> Option<Measure> {
+        let range = self.layout.groups_of(self.layout.die(group));
         let first = range.start;
         let wear = |group: usize| self.wear(BlockGroup((first + group) as u32));
-        policy.erases_within(&DieGroups { erases: &self.erases[range], wear: &wear, erased: 0, is_closed: &|_| false }, gap)
+        let place = group.index() - first;
+        policy.measure(&DieGroups { erases: &self.erases[range], wear: &wear, erased: place, is_closed: &|_| false }, place)
     }
 
     /// Open `group` for writing.

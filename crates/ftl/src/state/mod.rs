@@ -15,6 +15,7 @@ pub(crate) mod die;
 pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
+pub(crate) mod levelled;
 pub(crate) mod loadable;
 pub(crate) mod lost;
 pub mod map;

@@ -36,6 +36,9 @@ conditions! {
         workloads: [Name; 6],
         /// bytes written under each workload, in capacities
         lengths: [Number; 6],
+        /// write amplification of each workload that the source tells, and the share of reads in percent
+        told_waf: [Number; 6],
+        told_reads: [Number; 6],
         /// stage of life
         age: Name,
         /// retention of the data that is there at the start
@@ -75,5 +78,20 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         groups: at.workloads.to_vec(),
         series: vec![(at.drive.clone(), ratio)],
     }));
+    let of = |value: &dyn Fn(&Tried) -> f64| table[0].iter().map(|row| value(&row[0])).collect::<Vec<f64>>();
+    let columns = |title: &str, y: &str, here: Vec<f64>, told: &[f64]| {
+        Figure::Columns(Columns {
+            title: title.to_owned(),
+            note: "of the drive that does not measure, beside what the source tells of its own (000 §3.4.3 Table 2)".to_owned(),
+            x: "workload".to_owned(),
+            y: y.to_owned(),
+            groups: at.workloads.to_vec(),
+            series: vec![(at.drive.clone(), here), ("told".to_owned(), told.to_vec())],
+        })
+    };
+    let waf = of(&|run| run.result.waf.total.unwrap_or(f64::NAN));
+    findings.figures.push(columns("Write amplification of the workloads", "WAF", waf, &at.told_waf));
+    let reads = of(&|run| 100.0 * run.result.host.reads as f64 / (run.result.host.reads + run.result.host.writes).max(1) as f64);
+    findings.figures.push(columns("Reads of the workloads", "% of requests", reads, &at.told_reads));
     Ok(findings)
 }
