@@ -12,7 +12,7 @@ use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_plan::Plan;
-use wordline_proving::bench;
+use wordline_proving::{bench, effort};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Cause, Celsius, DieId, FlashOp, HostOp, Nanos, Wear};
 
@@ -26,6 +26,10 @@ struct Seen {
     /// Blocks read to be moved for refresh.
     refreshed: BTreeSet<(DieId, BlockId)>,
     retired: u64,
+    /// Pages copied inside their dies.
+    copied: u64,
+    /// Requests of the host that failed.
+    failed: u64,
 }
 
 impl Observer for Seen {
@@ -43,10 +47,11 @@ impl Observer for Seen {
                     self.refreshed.insert((*die, *block));
                 }
             }
+            Event::Flash(FlashEvent { op: FlashOp::Copyback, pages, .. }) => self.copied += u64::from(*pages),
             Event::Retired { .. } => self.retired += 1,
+            Event::Completed(done) => self.failed += u64::from(!done.ok),
             Event::Flash(_)
             | Event::Arrived { .. }
-            | Event::Completed(_)
             | Event::Invalidated { .. }
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
@@ -153,6 +158,51 @@ fn all(drive: &Drive<Seen>) -> impl Iterator<Item = BlockGroup> + use<> {
 fn wear_of(drive: &Drive<Seen>) -> Vec<Wear> {
     let groups = drive.firmware()[0].groups();
     all(drive).filter(|&group| groups.use_of(group) != Use::Bad).filter_map(|group| groups.wear(group)).collect()
+}
+
+/// Overwrites a few units most of the time, so that the others are moved again and again, until so many pages are copied inside their dies.
+fn overwrite_until_copied(drive: &mut Drive<Seen>, copied: u64) {
+    const ROUND: u64 = 20_000;
+    let (span, sectors) = (drive.config().exported_units, (drive.config().firmware.unit.0 / 512) as u32);
+    let mut draw = Draw::new(11, Stream::Address, 0);
+    // A die that copies less often than once in a hundred writes does not come to its end sooner.
+    let rounds = (copied * 100).div_ceil(ROUND);
+    for _ in 0..rounds {
+        let mut load = (0..ROUND).map(|_| {
+            let unit = if draw.below(10) < 8 { draw.below(span / 5) } else { draw.below(span) };
+            bench::request(HostOp::Write, unit, 1, sectors)
+        });
+        drive.serve(&mut load, Pace::Closed { depth: 64 }, None);
+        if drive.observer.copied >= copied {
+            break;
+        }
+    }
+    drive.settle();
+}
+
+/// Copies take errors along, so the data is kept for a year behind them. At half of a life some pages are lost to a year alone, so that is left out.
+#[test]
+fn copies_within_the_threshold_lose_nothing_in_a_year_and_copies_without_one_do() {
+    let after_a_year = |cycles: &str, copied: u64, settings: &[&str]| {
+        let cycles = format!("cells.cycles={cycles}");
+        let mut drive = old(small("fastcopy", &[&[cycles.as_str()], settings].concat()));
+        overwrite_until_copied(&mut drive, copied);
+        drive.run_until(drive.now() + Nanos::from_millis(365 * 86_400_000));
+        read_all(&mut drive, 3);
+        drive.observer
+    };
+    let copies = 15_000 * effort();
+    for cycles in ["300", "600"] {
+        let within = after_a_year(cycles, copies, &[]);
+        println!("{cycles}: {} copies, {} of {} reads failed", within.copied, within.failed, within.reads);
+        assert!(within.copied >= copies && within.failed == 0, "{cycles}: {} copies, {} lost", within.copied, within.failed);
+    }
+    let none = after_a_year("young-adult", 1_000, &[]);
+    let without = ["techniques.copy-threshold.on=false", "techniques.plain-copyback.on=true"];
+    let planted = after_a_year("young-adult", 100_000, &without);
+    println!("without a threshold: {} copies, {} of {} reads failed", planted.copied, planted.failed, planted.reads);
+    assert_eq!((none.copied, none.failed), (0, 0), "no block stands a copy any more");
+    assert!(planted.failed > 20, "{} lost", planted.failed);
 }
 
 /// Overwrites a drive at random until it takes no more, for `most` drive writes at most. Returns how many it took, if it takes no more.
