@@ -191,7 +191,7 @@ fn copies_within_the_threshold_lose_nothing_in_a_year_and_copies_without_one_do(
         read_all(&mut drive, 3);
         drive.observer
     };
-    let copies = 15_000 * effort();
+    let copies = 250_000 * effort();
     for cycles in ["300", "600"] {
         let within = after_a_year(cycles, copies, &[]);
         println!("{cycles}: {} copies, {} of {} reads failed", within.copied, within.failed, within.reads);
