@@ -86,7 +86,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         let workload = Workload::Filed(Box::new(spec.clone()), FileOptions::default());
         let life = wear_out(plan, &workload, &Load::default(), &asked, &mut ())?;
         let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        setup.teller.tell(&format!("endurance: {done} of {} lives", jobs.len()));
+        let told = format!("{} under {}: {:.2} TB, {}", life.name, spec.name, life.written_bytes as f64 / 1e12, life.reason);
+        setup.teller.tell(&format!("endurance: {done} of {} lives; {told}", jobs.len()));
         Ok::<LifetimeResult, LabError>(life)
     })?;
     Ok(judge(&at, &lives))
