@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Record(RecordOptions),
     /// Look at a served drive: requests, latency, write amplification, garbage collection, dies, blocks. `q` ends it.
     Top(TopOptions),
+    /// Say where the slowest requests of a timeline spent their time, and what they waited for.
+    Explain(ExplainOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
     /// Take a drive's chips off the board and read every page of them: what of its stale data an attacker recovers, by address and version or by file.
@@ -186,7 +188,38 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["requests", "until_steady"])]
     pub(crate) save: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) timeline: TimelineOptions,
+    #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+/// The timeline of a run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TimelineOptions {
+    /// Write a timeline of requests, dies and channels, which Perfetto (ui.perfetto.dev) and Chrome's tracing draw and `wordline explain` reads.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace_out: Option<PathBuf>,
+    /// Where the timeline begins, from the beginning of what is measured, such as 250ms.
+    #[arg(long, value_name = "TIME", requires = "trace_out")]
+    pub(crate) trace_from: Option<String>,
+    /// How long it is; to the end of the run, if nothing is said.
+    #[arg(long, value_name = "TIME", requires = "trace_out")]
+    pub(crate) trace_for: Option<String>,
+    /// The most operations and requests in it. What comes after them is counted and left out.
+    #[arg(long, value_name = "N", requires = "trace_out", default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) trace_events: u32,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExplainOptions {
+    /// A timeline that `wordline run --trace-out` has written.
+    pub(crate) file: PathBuf,
+    /// How many requests are explained.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) slowest: u32,
+    /// Requests of this operation only.
+    #[arg(long, value_name = "OP", value_parser = ["read", "write", "trim", "flush"])]
+    pub(crate) op: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

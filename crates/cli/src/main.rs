@@ -31,6 +31,7 @@ mod serve;
 mod smart;
 mod stopping;
 mod sweep;
+mod timeline;
 mod top;
 mod trace;
 mod unfinished;
@@ -77,6 +78,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Ctl(options) => ctl::ctl(&options),
         Command::Record(options) => record::record(&options),
         Command::Top(options) => top::top(&options),
+        Command::Explain(options) => timeline::explain(&options),
         Command::Trace(options) => trace::trace(&options),
         Command::Forensics(options) => forensics::forensics(&options),
         Command::Characterize(options) => characterize::characterize(&options),

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use wordline_report::table::Format;
+use wordline_report::timeline::Timeline;
 use wordline_report::{DriveDetail, Interval, Report, html, table, text};
 use wordline_runs::{Job, Plotted, saved};
 use wordline_units::Nanos;
@@ -18,6 +19,7 @@ use crate::load;
 use crate::logs::LogFiles;
 use crate::places::Places;
 use crate::progress::Board;
+use crate::timeline;
 
 pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let (plan, image) = match &options.from {
@@ -35,8 +37,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     places.read(&options.from);
     places.read(trace::files(Path::new(&options.workload)));
     check_places(&options.output, &mut places, &["intervals", "requests"])?;
-    options.save.iter().try_for_each(|path| places.write(path))?;
+    options.save.iter().chain(&options.timeline.trace_out).try_for_each(|path| places.write(path))?;
     let interval = interval(&options.output)?;
+    let timeline = Timeline::new(timeline::window(&options.timeline)?);
     let (files, logs) = LogFiles::begin(&table_files(&options.output, "requests"))?;
     let job = Job::new(&plan, &workload, &load)
         .named(&name, &made_by)
@@ -45,12 +48,14 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         .tracing(options.vertrace.then(|| plotted(&options.plot_files)))
         .keeping(options.save.is_some());
     let mut line = Board::new(options.output.quiet).line(plan.name());
-    let outcome = job.run(logs, &mut line)?;
+    let outcome = job.run((logs, timeline), &mut line)?;
     if let (Some(path), Some((image, tags))) = (&options.save, &outcome.kept) {
         save(path, saved::to_bytes(&plan, image, tags.as_ref()))?;
     }
-    files.finish(outcome.beside)?;
+    let (logs, timeline) = outcome.beside;
+    files.finish(logs)?;
     line.finish();
+    options.timeline.trace_out.iter().try_for_each(|path| timeline::write(path, &timeline))?;
     let shown = text::run(&outcome.result);
     let report = Report::new(vec![outcome.result]).with_made_by(made_by);
     write(&options.output, &report, vec![Tables { of: String::new(), details: vec![outcome.detail] }], &shown)

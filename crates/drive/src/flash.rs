@@ -85,6 +85,8 @@ pub(crate) struct Flight {
     /// Instant at which the page had left the die.
     pub(crate) transferred: Nanos,
     pub(crate) bus: Nanos,
+    /// Instant at which it last let go of the bus.
+    bus_end: Nanos,
     /// Time on the bus, waits included, of tries that failed.
     lost_on_bus: Nanos,
     /// Time in error correction of tries that failed.
@@ -136,7 +138,7 @@ impl Flight {
         let (span, end) = channel.transfer(from, bytes, chip.sheet().timing.bus_overhead);
         let loaded = end.max(data);
         chip.transfer(Command::DataIn { bytes }, end - span, loaded);
-        (self.bus, self.transferred) = (span, loaded);
+        (self.bus, self.bus_end, self.transferred) = (span, end, loaded);
         loaded
     }
 
@@ -196,6 +198,7 @@ const IDLE: Flight = Flight {
     sensed: Nanos::ZERO,
     transferred: Nanos::ZERO,
     bus: Nanos::ZERO,
+    bus_end: Nanos::ZERO,
     lost_on_bus: Nanos::ZERO,
     decoding: Nanos::ZERO,
     dram: Nanos::ZERO,
@@ -397,7 +400,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         let (span, end) = channels[flight.channel.index()].transfer(now, bytes, config.sheet.timing.bus_overhead);
         flight.bus += span;
-        flight.transferred = end;
+        (flight.bus_end, flight.transferred) = (end, end);
         chips[flight.die].transfer(Command::DataOut { bytes }, end - span, end);
         calendar.enter(end, Due::Transferred { flight: slot });
     }
@@ -548,6 +551,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             issued: flight.issued,
             array: flight.array,
             bus: flight.bus,
+            bus_end: flight.bus_end,
             dram: flight.dram,
             core: flight.core_span,
             ok: flight.status == Status::Good,

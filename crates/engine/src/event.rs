@@ -180,6 +180,8 @@ pub struct FlashEvent {
     pub array: Nanos,
     /// Time the channel bus was held.
     pub bus: Nanos,
+    /// Instant at which the operation last let go of the channel bus, where it held it. Not in the log's hash, because it follows from what is.
+    pub bus_end: Nanos,
     /// Time the DRAM was held.
     pub dram: Nanos,
     /// Time a firmware core was held.

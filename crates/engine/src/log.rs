@@ -166,6 +166,7 @@ mod tests {
             issued: Nanos(5),
             array: Nanos(700_000),
             bus: Nanos(40_000),
+            bus_end: Nanos(41_000),
             dram: Nanos(2_000),
             core: Nanos(100),
             ok: false,

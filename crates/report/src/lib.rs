@@ -32,6 +32,7 @@ pub mod series;
 pub mod sweep;
 pub mod table;
 pub mod text;
+pub mod timeline;
 pub mod totals;
 pub mod vertrace;
 pub mod violation;

@@ -5,6 +5,7 @@ use std::io::Write;
 use wordline_engine::{Event, Observer, UnitStep};
 use wordline_report::Metrics;
 use wordline_report::table::RequestLog;
+use wordline_report::timeline::Timeline;
 use wordline_units::Nanos;
 
 /// An observer beside the metrics, told of the run what no event says.
@@ -20,6 +21,33 @@ pub trait Beside: Observer + Sized {
 }
 
 impl Beside for () {}
+
+impl<A: Beside, B: Beside> Beside for (A, B) {
+    fn mark(&mut self, about: &[(String, String)]) {
+        self.0.mark(about);
+        self.1.mark(about);
+    }
+
+    fn begin_phase(&mut self, name: &str) {
+        self.0.begin_phase(name);
+        self.1.begin_phase(name);
+    }
+
+    fn start_at(&mut self, from: Nanos) {
+        self.0.start_at(from);
+        self.1.start_at(from);
+    }
+}
+
+impl Beside for Timeline {
+    fn mark(&mut self, about: &[(String, String)]) {
+        Timeline::mark(self, about);
+    }
+
+    fn start_at(&mut self, from: Nanos) {
+        Timeline::start_at(self, from);
+    }
+}
 
 /// Logs of requests.
 pub struct Logs<W: Write + Send>(Vec<RequestLog<W>>);

@@ -154,7 +154,7 @@ pub fn wear_out(
             (Some(writes), Steps::Even(writes / f64::from(asked.epochs)))
         }
         Leaps::Growing => {
-            let share = (FOLDS / f64::from(asked.epochs)).exp_m1();
+            let share = libm::expm1(FOLDS / f64::from(asked.epochs));
             (None, Steps::Growing { share, epochs: asked.epochs, parts: GROWING_PARTS })
         }
     };

@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 
 mod bad_input;
 mod bounded;
+mod explained;
 mod fair;
 mod faulty;
 mod forensics;

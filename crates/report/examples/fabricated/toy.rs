@@ -194,6 +194,7 @@ impl Machine {
             issued,
             array,
             bus,
+            bus_end: end,
             dram: Nanos(bus.0 / 8),
             core: Nanos(900),
             ok: true,

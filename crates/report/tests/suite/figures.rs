@@ -60,6 +60,7 @@ fn operation(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]
         issued: Nanos(issued),
         array: Nanos(array),
         bus: Nanos(array / 10),
+        bus_end: Nanos::ZERO,
         dram: Nanos(array / 20),
         core: Nanos(array / 5),
         ok: true,

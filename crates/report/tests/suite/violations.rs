@@ -54,6 +54,7 @@ fn flash(die: u16, issued: u64, array: u64, bus: u64) -> Event {
         issued: Nanos(issued),
         array: Nanos(array),
         bus: Nanos(bus),
+        bus_end: Nanos::ZERO,
         dram: Nanos::ZERO,
         core: Nanos::ZERO,
         ok: true,

@@ -1,0 +1,400 @@
+//! Timelines of a run: what each request, die and channel did in a window of it, in the JSON that Perfetto and Chrome's tracing draw.
+//!
+//! ```text
+//!   process 1  host      a row for each place in the queue: requests, and below each its stages
+//!   process 2  dies      a row for each die: flash operations from order to report, stops as marks; a second row where two overlap
+//!   process 3  channels  a row for each channel: transfers
+//! ```
+//!
+//! Dies and channels are drawn at the instants of the run. The stages of a request are its time by place, in the usual order: of a stage that comes several
+//! times, as DRAM does, the parts are drawn as one. Of a read that was tried again only the last transfer is drawn.
+
+mod explain;
+mod rows;
+
+use std::io::{Result, Write};
+
+use wordline_engine::{Completion, Event, FlashEvent, Observer, StopKind};
+use wordline_units::{DieId, FlashOp, HostOp, Nanos};
+
+pub use explain::{Explained, Trace, TraceError};
+use rows::Rows;
+
+/// The part of a run that is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Beginning, counted from that of the measured part of the run.
+    pub from: Nanos,
+    /// Length; `None`: to the end of the run.
+    pub length: Option<Nanos>,
+    /// Most operations, requests and stops together; what comes after them is counted and left out.
+    pub most: usize,
+}
+
+impl Default for Window {
+    /// The first 200,000 of the measured part.
+    fn default() -> Window {
+        Window { from: Nanos::ZERO, length: None, most: 200_000 }
+    }
+}
+
+/// What a timeline keeps.
+#[derive(Clone, Copy, Debug)]
+enum Seen {
+    Flash(Nanos, FlashEvent),
+    Completed(Nanos, Completion),
+    Stopped { at: Nanos, die: DieId, how: StopKind },
+}
+
+/// A timeline of a run, or of nothing.
+#[derive(Debug, Default)]
+pub struct Timeline {
+    window: Option<Window>,
+    /// Beginning of the measured part.
+    began: Nanos,
+    seen: Vec<Seen>,
+    left_out: u64,
+    about: Vec<(String, String)>,
+}
+
+impl Timeline {
+    /// A timeline of `window`, or of nothing.
+    pub fn new(window: Option<Window>) -> Timeline {
+        Timeline { window, ..Timeline::default() }
+    }
+
+    /// Notes how the run came about, name by name.
+    pub fn mark(&mut self, about: &[(String, String)]) {
+        self.about = about.to_vec();
+    }
+
+    /// Begins the measured part of the run at `from`: what was before is forgotten.
+    pub fn start_at(&mut self, from: Nanos) {
+        self.began = from;
+        self.seen.clear();
+        self.left_out = 0;
+    }
+
+    /// Operations, requests and stops in the window that are not drawn because they are too many.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Operations, requests and stops that are drawn.
+    pub fn drawn(&self) -> usize {
+        self.seen.len()
+    }
+
+    #[cold]
+    fn watch(&mut self, at: Nanos, event: &Event) {
+        let Some(window) = self.window else { return };
+        let from = self.began + window.from;
+        let end = window.length.map_or(Nanos::MAX, |length| from + length);
+        let (begins, seen) = match event {
+            Event::Flash(flash) => (flash.issued, Seen::Flash(at, *flash)),
+            Event::Completed(done) => (done.arrived, Seen::Completed(at, *done)),
+            Event::Stopped { die, how, .. } => (at, Seen::Stopped { at, die: *die, how: *how }),
+            Event::Arrived { .. }
+            | Event::Invalidated { .. }
+            | Event::Retired { .. }
+            | Event::ProgrammedAgain { .. }
+            | Event::Exposed { .. }
+            | Event::DataLost { .. }
+            | Event::WornOut => return,
+        };
+        if begins < from || begins >= end {
+            return;
+        }
+        if self.seen.len() < window.most { self.seen.push(seen) } else { self.left_out += 1 }
+    }
+
+    /// Writes the timeline as JSON.
+    ///
+    /// # Errors
+    ///
+    /// `to` cannot be written.
+    pub fn write(&self, to: &mut impl Write) -> Result<()> {
+        let mut out = Out { to, began: self.began, is_first: true };
+        let mut other: Vec<(String, String)> = self.about.clone();
+        other.push(("left out".to_owned(), self.left_out.to_string()));
+        other.push(("stages".to_owned(), "of a request: time by place in the usual order, not instants".to_owned()));
+        let other: serde_json::Map<_, _> = other.into_iter().map(|(name, text)| (name, text.into())).collect();
+        write!(out.to, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[", serde_json::Value::Object(other))?;
+        for (process, name) in [(HOST, "host"), (DIES, "dies"), (CHANNELS, "channels")] {
+            out.name(process, None, name)?;
+        }
+        self.write_requests(&mut out)?;
+        self.write_dies(&mut out)?;
+        self.write_channels(&mut out)?;
+        writeln!(out.to, "\n]}}")
+    }
+
+    fn write_requests(&self, out: &mut Out<'_, impl Write>) -> Result<()> {
+        let mut places: Vec<u32> = Vec::new();
+        for seen in &self.seen {
+            let Seen::Completed(at, done) = *seen else { continue };
+            let place = done.request.0 + 1;
+            if !places.contains(&place) {
+                places.push(place);
+            }
+            let [host_queue, core, dram, buffer, die_wait, die, channel, ecc] = done.stages.values();
+            let args = format!(
+                "\"sector\":{},\"sectors\":{},\"priority\":\"{}\",\"ok\":{},\"latency_ns\":{}",
+                done.sector,
+                done.sectors,
+                done.priority.name(),
+                done.ok,
+                (at - done.arrived).0
+            );
+            out.slice(HOST, place, done.op.name(), (done.arrived, at), &args)?;
+            // A read's data go through DRAM last.
+            let (first, last) = if done.op == HostOp::Read { (Nanos::ZERO, dram) } else { (dram, Nanos::ZERO) };
+            let parts = [host_queue, core, first, buffer, die_wait, die, channel, ecc, last];
+            let names = ["host queue", "core", "DRAM and link", "write buffer", "die wait", "die", "channel", "ECC", "DRAM and link"];
+            let mut from = done.arrived;
+            for (name, part) in names.into_iter().zip(parts).filter(|(_, part)| *part > Nanos::ZERO) {
+                out.slice(HOST, place, name, (from, from + part), "")?;
+                from += part;
+            }
+        }
+        places.sort_unstable();
+        places.into_iter().try_for_each(|place| out.name(HOST, Some(place), &format!("place {}", place - 1)))
+    }
+
+    fn write_dies(&self, out: &mut Out<'_, impl Write>) -> Result<()> {
+        let mut flash: Vec<(Nanos, &FlashEvent)> =
+            self.seen.iter().filter_map(|seen| if let Seen::Flash(at, event) = seen { Some((*at, event)) } else { None }).collect();
+        // What contains another comes before it.
+        flash.sort_by_key(|&(at, event)| (event.die, event.issued, std::cmp::Reverse(at)));
+        let mut rows = Rows::default();
+        for (at, event) in flash {
+            let row = rows.place(event.die, event.issued, at);
+            let args = format!(
+                "\"cause\":\"{}\",\"block\":{},\"page\":{},\"pages\":{},\"array_ns\":{},\"bus_ns\":{},\"retries\":{},\"errors\":{},\"stops\":{},\"stops_now\":{},\"ok\":{}",
+                event.cause.name(),
+                event.block.0,
+                event.page.0,
+                event.pages,
+                event.array.0,
+                event.bus.0,
+                event.retries,
+                event.errors,
+                event.stops,
+                event.stops_now,
+                event.ok
+            );
+            let name = format!("{} ({})", event.op.name(), event.cause.name());
+            out.slice(DIES, tid(event.die, row), &name, (event.issued, at), &args)?;
+        }
+        for (die, row) in rows.all() {
+            let more = if row == 0 { String::new() } else { format!(", row {}", row + 1) };
+            out.name(DIES, Some(tid(die, row)), &format!("die {}{more}", die.0))?;
+        }
+        for seen in &self.seen {
+            let Seen::Stopped { at, die, how } = *seen else { continue };
+            let name = match how {
+                StopKind::Now => "stopped at once",
+                StopKind::AtStep => "stopped at a step",
+                StopKind::FixedTime => "stopped",
+            };
+            out.mark(DIES, tid(die, 0), name, at)?;
+        }
+        Ok(())
+    }
+
+    fn write_channels(&self, out: &mut Out<'_, impl Write>) -> Result<()> {
+        let mut channels: Vec<u32> = Vec::new();
+        for seen in &self.seen {
+            let Seen::Flash(_, event) = seen else { continue };
+            if event.bus == Nanos::ZERO {
+                continue;
+            }
+            let channel = u32::from(event.channel.0) + 1;
+            if !channels.contains(&channel) {
+                channels.push(channel);
+            }
+            // Each try of a read moves as much as the last.
+            let transfers = if event.op == FlashOp::Read { u64::from(event.retries) + 1 } else { 1 };
+            let args = format!("\"die\":{}", event.die.0);
+            let from = event.bus_end.saturating_sub(Nanos(event.bus.0 / transfers));
+            out.slice(CHANNELS, channel, event.op.name(), (from, event.bus_end), &args)?;
+        }
+        channels.sort_unstable();
+        channels.into_iter().try_for_each(|channel| out.name(CHANNELS, Some(channel), &format!("channel {}", channel - 1)))
+    }
+}
+
+impl Observer for Timeline {
+    #[inline(always)]
+    fn observe(&mut self, at: Nanos, event: &Event) {
+        if self.window.is_some() {
+            self.watch(at, event);
+        }
+    }
+}
+
+const HOST: u32 = 1;
+const DIES: u32 = 2;
+const CHANNELS: u32 = 3;
+/// Rows that a die may have.
+const ROWS: u32 = 8;
+
+fn tid(die: DieId, row: u32) -> u32 {
+    u32::from(die.0) * ROWS + row + 1
+}
+
+/// The list of events as it is written.
+struct Out<'a, W: Write> {
+    to: &'a mut W,
+    began: Nanos,
+    is_first: bool,
+}
+
+impl<W: Write> Out<'_, W> {
+    fn begin(&mut self) -> Result<()> {
+        self.to.write_all(if std::mem::replace(&mut self.is_first, false) { b"\n" } else { b",\n" })
+    }
+
+    /// An instant in microseconds since the beginning of the measured part.
+    fn at(&self, at: Nanos) -> String {
+        micros(at.saturating_sub(self.began))
+    }
+
+    fn slice(&mut self, process: u32, row: u32, name: &str, (from, end): (Nanos, Nanos), args: &str) -> Result<()> {
+        let (ts, dur) = (self.at(from), micros(end - from));
+        self.begin()?;
+        write!(
+            self.to,
+            "{{\"ph\":\"X\",\"pid\":{process},\"tid\":{row},\"ts\":{ts},\"dur\":{dur},\"name\":\"{name}\",\"args\":{{{args}}}}}"
+        )
+    }
+
+    fn mark(&mut self, process: u32, row: u32, name: &str, at: Nanos) -> Result<()> {
+        let ts = self.at(at);
+        self.begin()?;
+        write!(self.to, "{{\"ph\":\"i\",\"s\":\"t\",\"pid\":{process},\"tid\":{row},\"ts\":{ts},\"name\":\"{name}\"}}")
+    }
+
+    /// The name of a process, or of a row of it, which also says its place.
+    fn name(&mut self, process: u32, row: Option<u32>, name: &str) -> Result<()> {
+        self.begin()?;
+        let (kind, row) = row.map_or(("process_name", 0), |row| ("thread_name", row));
+        write!(self.to, "{{\"ph\":\"M\",\"pid\":{process},\"tid\":{row},\"name\":\"{kind}\",\"args\":{{\"name\":\"{name}\"}}}}")?;
+        if row > 0 {
+            self.begin()?;
+            write!(
+                self.to,
+                "{{\"ph\":\"M\",\"pid\":{process},\"tid\":{row},\"name\":\"thread_sort_index\",\"args\":{{\"sort_index\":{row}}}}}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn micros(nanos: Nanos) -> String {
+    format!("{}.{:03}", nanos.0 / 1_000, nanos.0 % 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_engine::Stages;
+    use wordline_units::{BlockId, Cause, ChannelId, PageId, Priority, RequestId};
+
+    use super::*;
+
+    pub(super) fn flash(die: u16, op: FlashOp, issued: u64, array: u64) -> FlashEvent {
+        FlashEvent {
+            die: DieId(die),
+            channel: ChannelId(0),
+            op,
+            cause: Cause::Host,
+            block: BlockId(7),
+            page: PageId(3),
+            pages: 1,
+            host_units: 1,
+            moved_units: 0,
+            padding_units: 0,
+            issued: Nanos(issued),
+            array: Nanos(array),
+            bus: Nanos(if op == FlashOp::Erase { 0 } else { 40 }),
+            bus_end: Nanos(issued + array + 40),
+            dram: Nanos::ZERO,
+            core: Nanos::ZERO,
+            ok: true,
+            retries: 0,
+            errors: 0,
+            stops: 0,
+            stops_now: 0,
+        }
+    }
+
+    pub(super) fn read(request: u32, arrived: u64, die_wait: u64) -> Event {
+        let stages = Stages { core: Nanos(5), die_wait: Nanos(die_wait), die: Nanos(60), channel: Nanos(40), ..Stages::default() };
+        Event::Completed(Completion {
+            request: RequestId(request),
+            op: HostOp::Read,
+            priority: Priority::Normal,
+            sectors: 32,
+            sector: 64,
+            arrived: Nanos(arrived),
+            stages,
+            core: Nanos(5),
+            dram: Nanos::ZERO,
+            ok: true,
+            blank: 0,
+        })
+    }
+
+    /// An erase of die 1, in which a read waits, after a warm-up that is forgotten.
+    pub(super) fn waited() -> Timeline {
+        let mut timeline = Timeline::new(Some(Window::default()));
+        timeline.mark(&[("run".to_owned(), "a \"quoted\" name".to_owned())]);
+        timeline.observe(Nanos(50), &Event::Flash(flash(0, FlashOp::Program, 10, 30)));
+        timeline.start_at(Nanos(1_000));
+        timeline.observe(Nanos(4_500), &Event::Flash(flash(1, FlashOp::Erase, 1_000, 3_500)));
+        timeline.observe(Nanos(4_600), &Event::Flash(flash(1, FlashOp::Read, 4_500, 60)));
+        timeline.observe(Nanos(4_600), &read(3, 2_000, 2_495));
+        timeline
+    }
+
+    pub(super) fn text(timeline: &Timeline) -> String {
+        let mut bytes = Vec::new();
+        timeline.write(&mut bytes).expect("memory takes everything");
+        String::from_utf8(bytes).expect("it is text")
+    }
+
+    #[test]
+    fn what_was_seen_is_drawn_from_the_beginning_of_the_measured_part() {
+        let timeline = waited();
+        let json: serde_json::Value = serde_json::from_str(&text(&timeline)).expect("it is JSON");
+        assert_eq!(json["otherData"]["run"], "a \"quoted\" name");
+        let events = json["traceEvents"].as_array().expect("a list");
+        let slices = |process: u32| {
+            let of = events.iter().filter(move |event| event["ph"] == "X" && event["pid"] == process);
+            of.map(|event| (event["name"].as_str().unwrap().to_owned(), event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap()))
+                .collect::<Vec<_>>()
+        };
+        let named = |name: &str, ts, dur| (name.to_owned(), ts, dur);
+        assert_eq!(slices(DIES), [named("erase (host)", 0.0, 3.5), named("read (host)", 3.5, 0.1)]);
+        assert_eq!(slices(CHANNELS), [named("read", 3.56, 0.04)]);
+        assert_eq!(slices(HOST)[..3], [named("read", 1.0, 2.6), named("core", 1.0, 0.005), named("die wait", 1.005, 2.495)]);
+        // The stages fill the request.
+        let (last, whole) = (slices(HOST).pop().unwrap(), &slices(HOST)[0]);
+        assert!((last.1 + last.2 - whole.1 - whole.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_window_has_a_beginning_an_end_and_a_most() {
+        let drawn = |window: Window| {
+            let mut timeline = Timeline::new(Some(window));
+            (0..10).for_each(|n| timeline.observe(Nanos(n * 100 + 70), &Event::Flash(flash(0, FlashOp::Read, n * 100, 60))));
+            (timeline.drawn(), timeline.left_out())
+        };
+        assert_eq!(drawn(Window::default()), (10, 0));
+        assert_eq!(drawn(Window { from: Nanos(200), length: Some(Nanos(300)), ..Window::default() }), (3, 0), "at 200, 300 and 400");
+        assert_eq!(drawn(Window { most: 4, ..Window::default() }), (4, 6));
+        let mut none = Timeline::new(None);
+        none.observe(Nanos(70), &Event::Flash(flash(0, FlashOp::Read, 0, 60)));
+        assert_eq!((none.drawn(), none.left_out()), (0, 0));
+    }
+}
