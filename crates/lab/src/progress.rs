@@ -8,7 +8,8 @@ use crate::reproduce::Line;
 use crate::seeds::{BySeed, Shares, Told};
 use crate::study::Study;
 
-/// The files in `studies/` that keep results, and how each is measured anew. Chips take seconds, drives minutes and lives most of an hour, so that they are kept apart.
+/// The files in `studies/` that keep results, and how each is measured anew. Chips take seconds, drives minutes and lives most of an hour, so that they are
+/// kept apart.
 pub const SAVED: [(&str, &str); 3] = [
     ("results.json", "wordline reproduce cells --seeds 18 --json studies/results.json --by-seed studies/seeds.json"),
     ("results.drives.json", "wordline reproduce drives --json studies/results.drives.json"),

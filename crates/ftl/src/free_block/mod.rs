@@ -63,12 +63,12 @@ impl DieGroups<'_> {
     }
 }
 
-/// How worn a block group is, as static wear levelling measures it.
+/// Wear of a block group, as static wear levelling measures it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measure {
-    /// What is held against the gap.
+    /// Wear that is held against the gap.
     pub worn: f64,
-    /// What an erase adds to it.
+    /// Wear that an erase adds.
     pub by_erase: f64,
 }
 
@@ -84,7 +84,7 @@ pub trait Policy {
         (die.erases[die.erased].saturating_sub(erases) >= gap).then_some(coldest)
     }
 
-    /// How worn a group is, in what the gap is measured in, and by how much more after one erase, in the mean of its erases so far. `None`: it is not known.
+    /// Wear of a group in what the gap is measured in, and what one erase adds to it, in the mean of its erases so far. `None`: it is not known.
     fn measure(&self, die: &DieGroups<'_>, group: usize) -> Option<Measure> {
         Some(Measure { worn: f64::from(die.erases[group]), by_erase: 1.0 })
     }

@@ -240,7 +240,7 @@ impl BlockGroups {
         policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
     }
 
-    /// How worn `group` is, as `policy` measures it; `None`: nobody knows.
+    /// Wear of `group`, as `policy` measures it; `None`: nobody knows.
     pub(crate) fn measure(&self, policy: FreeBlockPolicy, group: BlockGroup) -> Option<Measure> {
         let range = self.layout.groups_of(self.layout.die(group));
         let first = range.start;
