@@ -120,7 +120,7 @@ fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
         if configs.iter().any(|config| config.firmware.free_block.gap.is_some()) {
             notes.push(
                 "where static wear levelling is on, what is skipped brings the blocks of a die to one level: a few percent longer lives than levelling, which \
-                 does not hold the hottest blocks back"
+                 does not hold the hottest blocks back; blocks whose data no epoch has touched are left out, so a load with much cold data ends too soon"
                     .to_owned(),
             );
         }
