@@ -253,6 +253,8 @@ impl<R, L> Pace<R, L> {
 
     /// The power goes: nothing is due any more. Returns what was under way. Of what would have come next no cell knows.
     pub(crate) fn cut(&mut self) -> Vec<Work<L>> {
+        // The next core has not been told the time.
+        self.ticked = None;
         self.due.clear();
         self.next.fill_with(|| None);
         self.attempts.iter_mut().for_each(|attempt| *attempt += 1);
