@@ -36,8 +36,9 @@ conditions! {
         workloads: [Name; 6],
         /// bytes written under each workload, in capacities
         lengths: [Number; 6],
-        /// write amplification of each workload that the source tells, and the share of reads in percent
+        /// write amplification of each workload that the source tells
         told_waf: [Number; 6],
+        /// share of reads of each workload that the source tells, in percent
         told_reads: [Number; 6],
         /// stage of life
         age: Name,

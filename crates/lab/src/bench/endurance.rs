@@ -43,8 +43,9 @@ conditions! {
     struct At {
         /// the drive whose blocks leave service by their age, the one with the higher P/E count, and the one with the lower
         drives: [Name; 3],
-        /// channels of each drive, and dies on a channel
+        /// channels of each drive
         channels: Count,
+        /// dies on each channel
         dies: Count,
         /// workloads of files, the one that reads most last
         workloads: [Name; 6],
