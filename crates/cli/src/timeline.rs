@@ -48,10 +48,14 @@ pub(crate) fn explain(options: &ExplainOptions) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&options.file).map_err(|error| Failure::File { path: options.file.clone(), error })?;
     let trace = Trace::read(&text).map_err(|error| Failure::Usage(format!("{}: {error}", options.file.display())))?;
     let explained = trace.slowest(options.slowest as usize, options.op.as_deref());
-    let kind = options.op.as_deref().unwrap_or("request");
+    let kind = match options.op.as_deref() {
+        None => "requests".to_owned(),
+        Some("flush") => "flushes".to_owned(),
+        Some(op) => format!("{op}s"),
+    };
     let head = match explained.requests {
         0 => format!("no {kind} in this timeline"),
-        count => format!("the slowest {} of {count} {kind}s", count.min(options.slowest as usize)),
+        count => format!("the slowest {} of {count} {kind}", count.min(options.slowest as usize)),
     };
     files::write_or_print("-", format!("{head}\n\n{}", explained.text).trim_end())
 }

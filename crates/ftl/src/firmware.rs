@@ -496,7 +496,7 @@ impl Firmware {
     pub fn levelled(&self, die: DieId, times: u32, used: impl Fn(BlockGroup) -> u32) -> Option<Vec<u32>> {
         let FreeBlockConfig { key, gap } = self.core().settings().free_block;
         let groups = self.layout().groups_of(die).map(|index| BlockGroup(index as u32));
-        let groups: Vec<_> = groups.map(|group| (self.groups().measure(key, group), used(group))).collect();
+        let groups: Vec<_> = groups.map(|group| (self.groups().levelled_wear(key, group), used(group))).collect();
         levelled::shares(&groups, gap?, times)
     }
 

@@ -65,7 +65,7 @@ impl DieGroups<'_> {
 
 /// Wear of a block group, as static wear levelling measures it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measure {
+pub struct LevelledWear {
     /// Wear that is held against the gap.
     pub worn: f64,
     /// Wear that an erase adds.
@@ -85,8 +85,8 @@ pub trait Policy {
     }
 
     /// Wear of a group in what the gap is measured in, and what one erase adds to it, in the mean of its erases so far. `None`: it is not known.
-    fn measure(&self, die: &DieGroups<'_>, group: usize) -> Option<Measure> {
-        Some(Measure { worn: f64::from(die.erases[group]), by_erase: 1.0 })
+    fn levelled_wear(&self, die: &DieGroups<'_>, group: usize) -> Option<LevelledWear> {
+        Some(LevelledWear { worn: f64::from(die.erases[group]), by_erase: 1.0 })
     }
 }
 
@@ -103,7 +103,7 @@ crate::util::slot! {
     asks {
         fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize>;
         fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize>;
-        fn measure(&self, die: &DieGroups<'_>, group: usize) -> Option<Measure>;
+        fn levelled_wear(&self, die: &DieGroups<'_>, group: usize) -> Option<LevelledWear>;
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
         for &policy in FreeBlockPolicy::ALL {
             assert_eq!(policy.level(&die, 7), Some(1), "group 3 holds no data that could move");
             assert_eq!(policy.level(&die, 8), None);
-            assert_eq!(policy.measure(&die, 2).map(|measure| measure.worn), Some(8.0));
+            assert_eq!(policy.levelled_wear(&die, 2).map(|wear| wear.worn), Some(8.0));
         }
     }
 
@@ -176,8 +176,8 @@ mod tests {
         let erases = [400, 100, 0];
         let worn = |group: usize| Some(Wear([100, 50, 7][group]));
         let die = DieGroups { erases: &erases, wear: &worn, erased: 0, is_closed: &|_| true };
-        let measured = [0, 1, 2].map(|group| FreeBlockPolicy::Wear.measure(&die, group).map(|measure| (measure.worn, measure.by_erase)));
+        let measured = [0, 1, 2].map(|group| FreeBlockPolicy::Wear.levelled_wear(&die, group).map(|wear| (wear.worn, wear.by_erase)));
         assert_eq!(measured, [Some((100.0, 0.25)), Some((50.0, 0.5)), None]);
-        assert_eq!(FreeBlockPolicy::Wear.measure(&DieGroups { wear: &|_| None, ..die }, 0), None);
+        assert_eq!(FreeBlockPolicy::Wear.levelled_wear(&DieGroups { wear: &|_| None, ..die }, 0), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{DieGroups, FreeGroups, Measure, Policy, Stream};
+use super::{DieGroups, FreeGroups, LevelledWear, Policy, Stream};
 
 /// Takes the least-worn group for host data and the most-worn for moved data, and measures the gap in thousandths of a life. Where nobody tells the wear,
 /// groups count as not worn at all.
@@ -22,8 +22,9 @@ impl Policy for Wear {
         let (coldest, least) = die.closed().map(|(group, _)| (group, wear(group))).min_by_key(|&(_, wear)| wear)?;
         (wear(die.erased).saturating_sub(least) >= gap).then_some(coldest)
     }
-    fn measure(&self, die: &DieGroups<'_>, group: usize) -> Option<Measure> {
+
+    fn levelled_wear(&self, die: &DieGroups<'_>, group: usize) -> Option<LevelledWear> {
         let (erases, worn) = (f64::from(die.erases[group]), f64::from((die.wear)(group)?.0));
-        (erases > 0.0 && worn > 0.0).then_some(Measure { worn, by_erase: worn / erases })
+        (erases > 0.0 && worn > 0.0).then_some(LevelledWear { worn, by_erase: worn / erases })
     }
 }

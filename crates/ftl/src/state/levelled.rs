@@ -7,40 +7,41 @@
 //!   level L:  sum over groups of max(0, (L - worn) / by_erase)  =  erases of the epoch, all groups together, times its number
 //! ```
 
-use crate::free_block::Measure;
+use crate::free_block::LevelledWear;
 
-/// Steps in which the level is halved down to. Each is one pass over the groups.
+/// Halvings of the range in which the level is looked for: as many as a float has digits.
 const STEPS: u32 = 60;
 
-/// Times that each group goes through its epoch, of those given by how worn they are and by their erases in the epoch, over `times` epochs. A group without an
-/// erase in the epoch has nothing that could be done again, and waits for the next. `None`: groups do not drift apart by half of `gap`, so nothing is shared
-/// out.
-pub(crate) fn shares(groups: &[(Option<Measure>, u32)], gap: u32, times: u32) -> Option<Vec<u32>> {
-    let used = || groups.iter().filter(|&&(_, erases)| erases > 0);
-    let known: Vec<Measure> = used().filter_map(|&(measure, _)| measure).collect();
+/// Times that each group goes through its epoch, of those given by their wear and by their erases in the epoch, over `times` epochs. A group without an erase
+/// in the epoch has nothing that could be done again, and waits for the next. `None`: groups do not drift apart by half of `gap`, so nothing is shared out.
+pub(crate) fn shares(groups: &[(Option<LevelledWear>, u32)], gap: u32, times: u32) -> Option<Vec<u32>> {
+    let used: Vec<(Option<LevelledWear>, f64)> =
+        groups.iter().filter(|(_, erases)| *erases > 0).map(|&(wear, erases)| (wear, f64::from(erases))).collect();
+    let known: Vec<LevelledWear> = used.iter().filter_map(|(wear, _)| *wear).collect();
     if known.is_empty() {
         return None;
     }
-    // Of whom nothing is known is taken for a group like the others.
-    let mean = |of: fn(&Measure) -> f64| known.iter().map(of).sum::<f64>() / known.len() as f64;
-    let usual = Measure { worn: mean(|measure| measure.worn), by_erase: mean(|measure| measure.by_erase) };
-    let of = |&(measure, _): &(Option<Measure>, u32)| measure.unwrap_or(usual);
-    let added = || used().map(|group| of(group).by_erase * f64::from(group.1));
+    // A group of unknown wear counts as one like the others.
+    let mean = |of: fn(&LevelledWear) -> f64| known.iter().map(of).sum::<f64>() / known.len() as f64;
+    let usual = LevelledWear { worn: mean(|wear| wear.worn), by_erase: mean(|wear| wear.by_erase) };
+    let used: Vec<(LevelledWear, f64)> = used.into_iter().map(|(wear, erases)| (wear.unwrap_or(usual), erases)).collect();
+    let added = || used.iter().map(|(wear, erases)| wear.by_erase * erases);
     let drift = (added().fold(0.0, f64::max) - added().fold(f64::MAX, f64::min)) * f64::from(times);
     if 2.0 * drift < f64::from(gap) {
         return None;
     }
-    let fastest = known.iter().map(|measure| measure.by_erase).fold(0.0, f64::max);
-    let erases: f64 = used().map(|&(_, erases)| f64::from(erases)).sum::<f64>() * f64::from(times);
-    let needed = |level: f64| used().map(|group| ((level - of(group).worn) / of(group).by_erase).max(0.0)).sum::<f64>();
-    let (mut low, mut high) = (0.0, used().map(|group| of(group).worn).fold(0.0, f64::max) + erases * fastest);
+    let erases_to = |level: f64, wear: &LevelledWear| ((level - wear.worn) / wear.by_erase).max(0.0);
+    let erases: f64 = used.iter().map(|(_, erases)| erases).sum::<f64>() * f64::from(times);
+    let most = |of: fn(&LevelledWear) -> f64| used.iter().map(|(wear, _)| of(wear)).fold(0.0, f64::max);
+    let (mut low, mut level) = (0.0, most(|wear| wear.worn) + erases * most(|wear| wear.by_erase));
     for _ in 0..STEPS {
-        let middle = (low + high) / 2.0;
-        if needed(middle) < erases { low = middle } else { high = middle }
+        let middle = (low + level) / 2.0;
+        let needed: f64 = used.iter().map(|(wear, _)| erases_to(middle, wear)).sum();
+        if needed < erases { low = middle } else { level = middle }
     }
-    let share = |group: &(Option<Measure>, u32)| match group.1 {
+    let share = |&(wear, erases): &(Option<LevelledWear>, u32)| match erases {
         0 => 0,
-        erases => (((high - of(group).worn) / of(group).by_erase).max(0.0) / f64::from(erases)).round() as u32,
+        erases => (erases_to(level, &wear.unwrap_or(usual)) / f64::from(erases)).round() as u32,
     };
     Some(groups.iter().map(share).collect())
 }
@@ -49,8 +50,8 @@ pub(crate) fn shares(groups: &[(Option<Measure>, u32)], gap: u32, times: u32) ->
 mod tests {
     use super::*;
 
-    fn by_erases(groups: &[(u32, u32)]) -> Vec<(Option<Measure>, u32)> {
-        groups.iter().map(|&(erases, used)| (Some(Measure { worn: f64::from(erases), by_erase: 1.0 }), used)).collect()
+    fn by_erases(groups: &[(u32, u32)]) -> Vec<(Option<LevelledWear>, u32)> {
+        groups.iter().map(|&(erases, used)| (Some(LevelledWear { worn: f64::from(erases), by_erase: 1.0 }), used)).collect()
     }
 
     #[test]
@@ -58,7 +59,7 @@ mod tests {
         let groups = by_erases(&[(100, 1), (103, 3), (90, 2), (101, 4)]);
         let shares = shares(&groups, 20, 1_000).expect("they would drift apart by 3,000");
         let worn: Vec<f64> =
-            groups.iter().zip(&shares).map(|((measure, used), times)| measure.expect("known").worn + f64::from(used * times)).collect();
+            groups.iter().zip(&shares).map(|((wear, used), times)| wear.expect("known").worn + f64::from(used * times)).collect();
         let all: u32 = groups.iter().zip(&shares).map(|((_, used), times)| used * times).sum();
         assert!(worn.iter().all(|worn| (worn - 2_598.5).abs() <= 2.0), "{worn:?}");
         assert!(all.abs_diff(10_000) <= 5, "{all}");
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_group_that_wears_twice_as_fast_has_half_the_erases() {
-        let wear = |worn, by_erase, used| (Some(Measure { worn, by_erase }), used);
+        let wear = |worn, by_erase, used| (Some(LevelledWear { worn, by_erase }), used);
         let groups = [wear(200.0, 0.1, 2), wear(200.0, 0.2, 2), (None, 2)];
         let shares = shares(&groups, 20, 500).expect("they drift apart, though all are erased as often");
         assert_eq!(shares[0], 2 * shares[1]);

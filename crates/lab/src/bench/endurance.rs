@@ -12,7 +12,7 @@ use wordline_workload::FileOptions;
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::{files, plan};
-use crate::lot::{greatest, least, mean};
+use crate::lot::{greatest, mean};
 use crate::protocol::{Count, Name, Number, conditions};
 
 /// The `endurance` bench: its metrics, its conditions and the function that measures.
@@ -138,7 +138,7 @@ fn judge(at: &At, lives: &[LifetimeResult]) -> Findings {
     };
     findings.figures.push(Figure::Columns(Columns {
         title: "Written until a drive takes no more".to_owned(),
-        note: "TB (000 Fig 23); least over all of them by age: ".to_owned() + &format!("{:.0}", least(&written(BY_AGE).1)),
+        note: "by the drive that goes by age and those that go by a P/E count (000 Fig 23)".to_owned(),
         x: "workload".to_owned(),
         y: "TB".to_owned(),
         groups: at.workloads.to_vec(),
