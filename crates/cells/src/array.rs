@@ -23,7 +23,7 @@ mod stopped;
 mod written;
 
 pub use carried::CarriedTables;
-pub use epoch::Pace;
+pub use epoch::{Pace, Repetition};
 pub use kept::KeptLife;
 pub use locks::Disturbed;
 pub use relief::ReliefTables;

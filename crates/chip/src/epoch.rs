@@ -1,6 +1,6 @@
 //! Epochs of a die: its erases since an instant, and leaps that add as many again without carrying them out.
 
-use wordline_cells::Pace;
+use wordline_cells::Repetition;
 use wordline_units::{BlockId, Nanos, PlaneId};
 
 use crate::chip::Chip;
@@ -35,14 +35,14 @@ impl Chip<NoPayload> {
         self.array.as_ref().map_or_else(|| self.epoch_erases(plane, block) > 0, |array| array.is_renewed(index, since))
     }
 
-    /// Makes `block` as if `times` further epochs like the present one had passed, which take so much of the die's clock: see
+    /// Adds `erases` to those of `block`, which has further epochs like those of block `like` of its plane: see
     /// [`CellArray::leap`](wordline_cells::CellArray::leap). What it holds stays.
-    pub fn leap(&mut self, plane: PlaneId, block: BlockId, times: u32, pace: Pace, clock: Nanos, since: Nanos) {
-        let (index, erases) = (self.index(plane, block), self.epoch_erases(plane, block));
+    pub fn leap(&mut self, plane: PlaneId, [block, like]: [BlockId; 2], erases: u32, repetition: &Repetition) {
+        let [index, like] = [block, like].map(|block| self.index(plane, block));
         let entry = &mut self.blocks[index];
-        entry.erases = entry.erases.saturating_add(erases.saturating_mul(times));
+        entry.erases = entry.erases.saturating_add(erases);
         if let Some(array) = &mut self.array {
-            array.leap(index as u32, times, pace, clock, since);
+            array.leap(index as u32, like as u32, repetition);
         }
     }
 

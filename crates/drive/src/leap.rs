@@ -15,16 +15,19 @@
 //! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
 //!
 //! What a leap does not know: operations that fail by rate are drawn in epochs only, and a block that was not erased in an epoch is not erased in the leap.
-//! A leap ends at the first block that comes to the end of its erases. Where blocks would drift apart by half the gap of static wear levelling, the erases of
-//! a die are shared out as levelling does: all its blocks come to one level of what the gap is measured in, erases or wear, and rest evenly.
+//! A leap ends at the first block that comes to the end of its erases.
+//!
+//! Where blocks would drift apart by half the gap of static wear levelling, the erases of a die are shared out as levelling does: all its blocks come to one
+//! level of what the gap is measured in, erases or wear, and rest evenly. A block that was not erased in the epoch holds cold data. It repeats what a usual
+//! block did, and for each gap that it comes further its data moves once, at the end of the leap. Write amplification of epochs has those moves only where
+//! levelling acted in the epoch itself.
 
 use std::ops::Range;
 
-use wordline_cells::Pace;
+use wordline_cells::{Pace, Repetition};
 use wordline_engine::Observer;
 use wordline_ftl::groups::Use;
-use wordline_ftl::techniques::seam::Leap;
-use wordline_ftl::{BlockGroup, Firmware};
+use wordline_ftl::{BlockGroup, Firmware, Share, Skipped};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, HostOp, HostRequest, Nanos, PlaneId};
 
@@ -205,29 +208,32 @@ impl<O: Observer> Drive<O> {
         let Drive { ftls, chips, wiring, .. } = self;
         let ftl = &mut ftls[core as usize];
         let layout = *ftl.layout();
-        let (mut cycles, mut renewed) = (vec![0; layout.group_count()], vec![false; layout.group_count()]);
+        let mut skipped = vec![Skipped::default(); layout.group_count()];
         for die in ftl.dies() {
             let chip = &mut chips[wiring.die(core, die)];
+            let groups: Vec<BlockGroup> = layout.groups_of(die).map(|index| BlockGroup(index as u32)).collect();
             // All planes of a group are erased together.
-            let used =
-                |group| if is_in_service(ftl, group) { blocks_of(ftl, group).map(|at| chip.epoch_erases(at.0, at.1)).max() } else { None };
-            let levelled = ftl.levelled(die, times, |group| used(group).unwrap_or(0));
+            let erases = |group| blocks_of(ftl, group).map(|at| chip.epoch_erases(at.0, at.1)).max();
+            let used: Vec<Option<u32>> = groups.iter().map(|&group| erases(group).filter(|_| is_in_service(ftl, group))).collect();
+            let levelled = ftl.levelled(die, times, |group| used[group.index() - groups[0].index()]);
             let pace = if levelled.is_some() { Pace::Spread(took.as_secs_f64()) } else { pace };
-            let groups = layout.groups_of(die).map(|index| BlockGroup(index as u32));
-            for (place, group) in groups.enumerate().filter(|&(_, group)| is_in_service(ftl, group)) {
-                let times = levelled.as_ref().map_or(times, |times| times[place]);
-                for (plane, block) in blocks_of(ftl, group) {
-                    let erases = chip.epoch_erases(plane, block);
+            for (place, (&group, used_here)) in groups.iter().zip(&used).enumerate().filter(|(_, (_, used))| used.is_some()) {
+                let alone = Share { like: place, times, is_lifted: false };
+                let Share { like, times, is_lifted } = levelled.as_ref().map_or(alone, |shares| shares[place]);
+                let erases = used[like].unwrap_or(0);
+                for ((plane, block), (_, of_like)) in blocks_of(ftl, group).zip(blocks_of(ftl, groups[like])) {
                     // Levelling cannot give a block more than it takes.
-                    let left = chip.erases_left(plane, block).filter(|_| erases > 0).map_or(u32::MAX, |left| left / erases);
+                    let left = chip.erases_left(plane, block).and_then(|left| left.checked_div(erases)).unwrap_or(u32::MAX);
                     let times = times.min(left);
-                    cycles[group.index()] = erases.saturating_mul(times);
-                    renewed[group.index()] = chip.is_renewed(plane, block, since);
-                    chip.leap(plane, block, times, pace, took, since);
+                    let cycles = erases.saturating_mul(times);
+                    // Cold data that moves is written anew as well.
+                    let is_renewed = chip.is_renewed(plane, block, since) || (*used_here == Some(0) && cycles > 0);
+                    skipped[group.index()] = Skipped { cycles, is_renewed, is_lifted };
+                    chip.leap(plane, [block, of_like], cycles, &Repetition { times, pace, clock: took, is_renewed });
                 }
             }
         }
-        ftl.leap(&Leap { times, cycles: &cycles }, took, |group| renewed[group.index()]);
+        ftl.leap(times, &skipped, took);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
-use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
+use wordline_units::{BlockId, Cause, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
 
 use crate::config::{Config, FreeBlockConfig};
 use crate::dispatch::load::{self, Load};
@@ -16,7 +16,7 @@ use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
-use crate::state::levelled;
+use crate::state::levelled::{self, Before, Share};
 use crate::state::lost::LostSectors;
 use crate::state::map::Map;
 use crate::state::pending::Pending;
@@ -24,6 +24,7 @@ use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
 use crate::state::view::View;
+use crate::state::work::Rewrite;
 use crate::techniques::apply::{ctx, learn_all_wear};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
@@ -40,6 +41,17 @@ pub struct Firmware {
     rooms: Rooms,
     /// Summary of the recovery from a power cut, if there was one.
     recovery: Option<Recovery>,
+}
+
+/// Part of one block group in a leap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Number of erases.
+    pub cycles: u32,
+    /// True if the group's data would have been written anew until the end, so that it keeps its age.
+    pub is_renewed: bool,
+    /// True if levelling would have moved the group's data, which it does at the end.
+    pub is_lifted: bool,
 }
 
 /// The last erase of a block group, in a life that was decreed and not lived.
@@ -491,35 +503,43 @@ impl Firmware {
         self.rooms.core.set_read_times(times);
     }
 
-    /// Times that each group of `die` goes through its epoch, of the erases that `used` tells, where a leap over `times` epochs is so long that static wear
-    /// levelling shares the die's erases out. `None`: it is not so long, or nobody levels.
-    pub fn levelled(&self, die: DieId, times: u32, used: impl Fn(BlockGroup) -> u32) -> Option<Vec<u32>> {
+    /// Share of each group of `die` in `times` epochs, of the erases that `used` tells, where that is so long that static wear levelling shares the die's
+    /// erases out. `used`: `None` for a group that is out of service. `None`: it is not so long, or nobody levels.
+    pub fn levelled(&self, die: DieId, times: u32, used: impl Fn(BlockGroup) -> Option<u32>) -> Option<Vec<Share>> {
         let FreeBlockConfig { key, gap } = self.core().settings().free_block;
         let groups = self.layout().groups_of(die).map(|index| BlockGroup(index as u32));
-        let groups: Vec<_> = groups.map(|group| (self.groups().levelled_wear(key, group), used(group))).collect();
+        let groups: Vec<_> = groups.map(|group| Before { wear: self.groups().levelled_wear(key, group), erases: used(group) }).collect();
         levelled::shares(&groups, gap?, times)
     }
 
-    /// Skips cycles, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock go on by
-    /// the span; data of groups that `is_renewed` names keeps its age.
+    /// Skips `times` epochs, which take `span`: the erase count of each group grows, techniques are told, data that levelling would have moved is queued for
+    /// it, and everything else stays. The caller lets the clock go on by the span. `skipped` has all groups.
     ///
     /// # Panics
     /// If the core is not quiet, or if it keeps a journal, whose records name the erase counts of groups.
-    pub fn leap(&mut self, leap: &Leap<'_>, span: Nanos, is_renewed: impl Fn(BlockGroup) -> bool) {
+    pub fn leap(&mut self, times: u32, skipped: &[Skipped], span: Nanos) {
         assert!(self.is_quiet(), "only a quiet core can skip cycles");
         let Rooms { core, panel, metadata, .. } = &mut self.rooms;
         assert!(!metadata.has_journal(), "a core that keeps a journal cannot skip cycles");
-        for (group, &cycles) in (0..).map(BlockGroup).zip(leap.cycles) {
-            let erases = core.groups().erases(group);
-            core.groups_mut().set_erases(group, erases.saturating_add(cycles));
-            if is_renewed(group) {
+        let groups = || (0..).map(BlockGroup).zip(skipped);
+        let erases: Vec<u32> = groups().map(|(group, _)| core.groups().erases(group)).collect();
+        let cycles: Vec<u32> = skipped.iter().map(|of| of.cycles).collect();
+        for (group, of) in groups() {
+            core.groups_mut().set_erases(group, erases[group.index()].saturating_add(of.cycles));
+            if of.is_renewed {
                 core.services_mut().renew(group, span);
             }
         }
         for die in core.die_ids() {
-            core.die_mut(die).skip_cycles(|group| leap.cycles[group.index()]);
+            core.die_mut(die).skip_cycles(|group| cycles[group.index()]);
         }
-        panel.leap(leap);
+        for (group, _) in groups().filter(|(_, of)| of.is_lifted) {
+            if core.groups().use_of(group) == Use::Closed {
+                let (die, erases) = (core.layout().die(group), core.groups().erases(group));
+                core.die_mut(die).queue_rewrite_again(Rewrite::by_core(group, Cause::Wear, erases));
+            }
+        }
+        panel.leap(&Leap { times, cycles: &cycles, erases: &erases });
         learn_all_wear(core, panel);
     }
 

@@ -34,7 +34,7 @@ pub mod victim;
 
 pub use config::Config;
 pub use dispatch::load::Load;
-pub use firmware::{Firmware, Lost, PastErase};
+pub use firmware::{Firmware, Lost, PastErase, Skipped};
 pub use pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 pub use pages::journal::{Facts, History, Owner, Page as JournalPage, Record, Serial, WrittenMemo};
 pub use pages::kept::{FACTS, fact_bytes};
@@ -46,6 +46,7 @@ pub use sanitise::keys::Key;
 pub use setup::budget::{data_units, fits, key_groups, metadata_groups};
 pub use setup::image;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
+pub use state::levelled::Share;
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
 pub use state::services::ServiceTables;

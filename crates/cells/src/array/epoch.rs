@@ -1,10 +1,10 @@
 //! Epochs: how the blocks of a die were used for a while, so that the same use can be added many times without being simulated.
 //!
 //! ```text
-//! begin_epoch ──▶ erases, programs, stops …  (counted by block) ──▶ leap(block, times, pace)
+//! begin_epoch ──▶ erases, programs, stops …  (counted by block) ──▶ leap(block, like, repetition)
 //! ```
 //!
-//! A leap adds to the stress of a block what `times` further epochs would have added: as many erases and programs for each one of the epoch, with the
+//! A leap adds to the stress of a block what further epochs would have added, like its own or like those of another block: as many erases and programs for each one of the epoch, with the
 //! suspensions and the guarded erases of the epoch in proportion. What the block holds stays.
 
 use wordline_units::Nanos;
@@ -23,6 +23,19 @@ pub enum Pace {
     Measured,
     /// All cycles of a block are spread evenly over so many seconds.
     Spread(f64),
+}
+
+/// Repetition of an epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Repetition {
+    /// Number of times.
+    pub times: u32,
+    /// Rest of blocks in the cycles that are added.
+    pub pace: Pace,
+    /// Time by which the die's clock is moved on.
+    pub clock: Nanos,
+    /// True if the block would have been erased again until the end, so that its data keeps its age.
+    pub is_renewed: bool,
 }
 
 /// The highest quantile there is.
@@ -107,16 +120,16 @@ impl CellArray {
         self.lives[block as usize].erased >= since
     }
 
-    /// Adds to `block` the stress of `times` further epochs like the present one, for which the die's clock is moved on by `clock`. A block of which the last
-    /// erase was at `since` or later would have been erased again until the end, so its data keeps its age; the data of others grows older.
+    /// Adds to `block` the stress of further epochs like the present one of block `like`: itself, or one whose use it takes over. Data that is not renewed
+    /// grows older.
     ///
     /// # Panics
     /// If no epoch is under way.
-    pub fn leap(&mut self, block: u32, times: u32, pace: Pace, clock: Nanos, since: Nanos) {
-        let is_renewed = self.is_renewed(block, since);
+    pub fn leap(&mut self, block: u32, like: u32, repetition: &Repetition) {
+        let &Repetition { times, pace, clock, is_renewed } = repetition;
         let physics = self.model.physics();
         let epoch = self.epoch.as_ref().expect("a leap goes on from an epoch");
-        let used = &epoch.used[block as usize];
+        let used = &epoch.used[like as usize];
         let life = &mut self.lives[block as usize];
         if is_renewed {
             for instant in [&mut life.erased, &mut life.first, &mut life.last] {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use wordline_cells::{CellArray, Model, Pace, Settings};
+use wordline_cells::{CellArray, Model, Pace, Repetition, Settings};
 use wordline_units::{Nanos, WordlineSet};
 
 use crate::common::{HOME, chip};
@@ -61,7 +61,7 @@ fn leapt(model: &Arc<Model>, rest: u64, times: u32, pace: Pace) -> CellArray {
     let mut array = die(model);
     array.begin_epoch();
     let now = live(&mut array, (0..EPOCH).map(|number| cycle(number, rest)), Nanos::ZERO);
-    array.leap(BLOCK, times, pace, now, Nanos::ZERO);
+    array.leap(BLOCK, BLOCK, &Repetition { times, pace, clock: now, is_renewed: true });
     array.end_leap();
     array
 }
@@ -91,7 +91,8 @@ fn a_leap_spread_over_a_time_leaves_what_a_decree_of_such_cycles_does() {
     array.begin_epoch();
     live(&mut array, [Cycle { rest: 0, stops: 0, spared: WordlineSet::NONE }], Nanos::ZERO);
     let before = array.history(BLOCK);
-    array.leap(BLOCK, CYCLES, Pace::Spread(f64::from(CYCLES) * DWELL), Nanos::ZERO, Nanos::ZERO);
+    let pace = Pace::Spread(f64::from(CYCLES) * DWELL);
+    array.leap(BLOCK, BLOCK, &Repetition { times: CYCLES, pace, clock: Nanos::ZERO, is_renewed: true });
     let (after, decreed) = (array.history(BLOCK), model.cycled(CYCLES.into(), DWELL, HOME));
     for (gained, decreed) in [(after.erase - before.erase, decreed.erase), (after.program - before.program, decreed.program)] {
         assert!((f64::from(gained) / f64::from(decreed) - 1.0).abs() < 0.002, "{gained} instead of {decreed}");
@@ -110,11 +111,28 @@ fn data_of_a_block_that_was_erased_keeps_its_age_and_that_of_others_grows_older(
     array.begin_epoch();
     live(&mut array, [Cycle { rest: 10, stops: 0, spared: WordlineSet::NONE }], Nanos::ZERO);
     let clock = Nanos::from_millis(1_000 * YEAR);
-    [BLOCK, BLOCK + 1].into_iter().for_each(|block| array.leap(block, 1, Pace::Spread(YEAR as f64), clock, Nanos(1)));
+    assert_eq!([BLOCK, BLOCK + 1].map(|block| array.is_renewed(block, Nanos(1))), [true, false]);
+    for (block, is_renewed) in [(BLOCK, true), (BLOCK + 1, false)] {
+        array.leap(block, block, &Repetition { times: 1, pace: Pace::Spread(YEAR as f64), clock, is_renewed });
+    }
     array.end_leap();
     let now = Nanos::from_millis(10_000) + clock;
     let [young, old] = [BLOCK, BLOCK + 1].map(|block| array.read(block, 30, 0, 0, now).rate);
     assert!(old > 3.0 * young, "after a year: {old:e}, just written: {young:e}");
+}
+
+#[test]
+fn a_block_that_repeats_the_use_of_another_gains_what_that_one_gains() {
+    let model = Arc::new(chip("tlc48", &[]));
+    let mut array = die(&model);
+    array.begin_epoch();
+    let now = live(&mut array, (0..EPOCH).map(|number| cycle(number, 30)), Nanos::ZERO);
+    let before = array.history(BLOCK);
+    for block in [BLOCK, BLOCK + 1] {
+        array.leap(block, BLOCK, &Repetition { times: 7, pace: Pace::Spread(1e4), clock: now, is_renewed: true });
+    }
+    let gained = [array.history(BLOCK).erase - before.erase, array.history(BLOCK + 1).erase];
+    assert!(gained[0] > 20.0 && (gained[0] / gained[1] - 1.0).abs() < 0.01, "{gained:?}");
 }
 
 #[test]

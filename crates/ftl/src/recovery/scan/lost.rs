@@ -220,8 +220,8 @@ fn lacks_marks(scan: &mut RecoveryScan, newest: u64, pages_per_program: u32) -> 
                 is_lacking = Some(stand.gaps(generation)[1]);
                 break;
             }
-        } else if !in_force.is_empty() && !stand.is_begun(generation, pages_per_program) {
-            // It held, and nobody knows what it said.
+        } else if !in_force.is_empty() && !stand.is_begun(generation, pages_per_program) && !stand.is_cut_short(generation, pages_per_program) {
+            // Its marks were there, and nobody knows what they said.
             is_lacking = Some(true);
             break;
         }

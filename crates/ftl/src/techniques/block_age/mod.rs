@@ -18,7 +18,7 @@ use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{
-    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear,
+    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Leap, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear,
 };
 use crate::techniques::work::{NEVER, Work, WorkKind};
 
@@ -251,6 +251,14 @@ impl Technique for BlockAge {
         }
     }
 
+    /// Ages grow in proportion to the erases, until the next filling is measured.
+    fn leap(&mut self, leap: &Leap<'_>) {
+        for (signs, (&cycles, &erases)) in self.signs.iter_mut().zip(leap.cycles.iter().zip(leap.erases)) {
+            let age = u64::from(signs.age) * (u64::from(erases) + u64::from(cycles));
+            signs.age = age.checked_div(u64::from(erases)).map_or(signs.age, |age| age.min(u64::from(Aging::MOST)) as u16);
+        }
+    }
+
     fn work(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Work> {
         let News::Opened { group, .. } = *news else { return None };
         let page = self.table.as_ref().filter(|_| self.measures())?.page;
@@ -377,6 +385,24 @@ mod tests {
         assert_eq!(wear(&plus, &core), 300, "this filling is not over");
         plus.learn(&ctx, &erased(3, 0, 0));
         assert_eq!(wear(&plus, &core), (650.0_f64 * 0.05 / 64.0 * 1e3).ceil() as u16);
+    }
+
+    #[test]
+    fn ages_grow_over_a_leap_with_the_erases_that_it_skips() {
+        let (mut technique, core) = technique(Marker::Age);
+        let ctx = core.ctx(Nanos(1));
+        technique.learn(&ctx, &erased(4, 255, 60));
+        technique.learn(&ctx, &read(Cause::Measure, 160, Status::Good));
+        let before = wear(&technique, &core);
+        let leap = |technique: &mut BlockAge, cycles: u32, erases: u32| {
+            let [cycles, erases] = [cycles, erases].map(|of| vec![of; small(64).layout().group_count()]);
+            technique.leap(&Leap { times: 3, cycles: &cycles, erases: &erases });
+        };
+        leap(&mut technique, 0, 20);
+        leap(&mut technique, 9, 0);
+        assert_eq!(wear(&technique, &core), before);
+        leap(&mut technique, 10, 20);
+        assert_eq!(wear(&technique, &core), before * 3 / 2);
     }
 
     #[test]
