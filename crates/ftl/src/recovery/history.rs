@@ -41,7 +41,7 @@ pub(super) fn refuse(core: &mut Core, metadata: &mut Metadata, scan: &RecoverySc
     if is_any {
         core.refuse(refused);
     }
-    if is_any || scan.in_force.len() > 1 {
+    if is_any || scan.in_force.len() + scan.never_held.len() > 1 {
         // What has led to this, or a generation of the journal whose marks the next did not bring down, must not be erased before it is written down.
         let version = core.buffer_mut().next_version();
         metadata.journal_mut().expect("the core keeps data").snapshot_at(version);

@@ -91,6 +91,8 @@ pub(crate) struct RecoveryScan {
     /// Generations of the journal that count: that one and, where its snapshot was cut short before its marks were programmed, earlier ones down to the first
     /// whose marks were.
     pub(crate) in_force: Vec<u64>,
+    /// Generations of the journal between or before these that were cut short while they were begun. As long as they are there, none is missing.
+    pub(crate) never_held: Vec<u64>,
     /// Second copies of marks, from the journal and from capacitors.
     pub(crate) sealed: SealedMarks,
     /// True if a copy in a settled stand is needed that the checkpoint does not tell of.
@@ -211,6 +213,7 @@ impl RecoveryScan {
             kept_places: BTreeMap::new(),
             journal: None,
             in_force: Vec::new(),
+            never_held: Vec::new(),
             sealed: SealedMarks::default(),
             is_overtaken: false,
             has_copies: config.copies_oob(),

@@ -47,12 +47,7 @@ fn long_runs_survive_cuts_at_random() {
 fn programs_that_follow_others_survive_cuts_and_failures_of_those_before() {
     let mut tally = Tally::default();
     for seed in 50_000..50_000 + 300 * effort() {
-        let mut scenario = cached(seed);
-        // The next is in the group of one that fails only as often as programs fail.
-        if scenario.config.spare_blocks > 0 {
-            scenario.habits.program_fail = scenario.habits.program_fail.max(0.01);
-        }
-        tally.add(&trial_on(scenario, None, 200, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
+        tally.add(&trial_on(cached(seed), None, 200, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
     }
     println!("{tally:?}");
     let [followed, dropped] = tally.followed;

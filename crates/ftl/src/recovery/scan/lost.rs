@@ -207,9 +207,9 @@ fn is_first_begun(scan: &RecoveryScan, pages_per_program: u32) -> bool {
 }
 
 /// True if a page of marks is missing that generation `newest` of the journal needs: its own or, where its snapshot was cut short before its marks were
-/// programmed, those of earlier generations. Notes the generations that count in `in_force`.
+/// programmed, those of earlier generations. Notes the generations that count in `in_force`, and those between them that never held in `never_held`.
 fn lacks_marks(scan: &mut RecoveryScan, newest: u64, pages_per_program: u32) -> bool {
-    let mut in_force = Vec::new();
+    let (mut in_force, mut never_held) = (Vec::new(), Vec::new());
     // As long as all were cut short, the first has to be there, and the first snapshot there ever was is of generation 2.
     let mut is_lacking = None;
     for ((generation, stand), is_whole) in generations(scan).into_iter().rev().filter(|&((generation, _), _)| generation <= newest) {
@@ -220,15 +220,21 @@ fn lacks_marks(scan: &mut RecoveryScan, newest: u64, pages_per_program: u32) -> 
                 is_lacking = Some(stand.gaps(generation)[1]);
                 break;
             }
-        } else if !in_force.is_empty() && !stand.is_begun(generation, pages_per_program) && !stand.is_cut_short(generation, pages_per_program) {
-            // Its marks were there, and nobody knows what they said.
-            is_lacking = Some(true);
-            break;
+        } else if !in_force.is_empty() {
+            if !stand.is_begun(generation, pages_per_program) && !stand.is_cut_short(generation, pages_per_program) {
+                // Its marks were there, and nobody knows what they said.
+                is_lacking = Some(true);
+                break;
+            }
+            // It never held, so whatever was before it counts still.
+            never_held.push(generation);
         }
     }
-    let is_lacking = is_lacking.unwrap_or_else(|| in_force.last().is_some_and(|&first| first > 2));
+    let first = in_force.iter().chain(&never_held).min();
+    let is_lacking = is_lacking.unwrap_or_else(|| first.is_some_and(|&first| first > 2));
     // Where none is whole, the last has to do.
     scan.in_force = if in_force.is_empty() { vec![newest] } else { in_force };
+    scan.never_held = never_held;
     is_lacking
 }
 
@@ -253,7 +259,7 @@ pub(in crate::recovery) fn evidence(scan: &RecoveryScan, layout: &Layout) -> Vec
     let is_overtaken = |mark: &MarkCopy| unsealed.get(mark.lpn as usize / 64).is_some_and(|word| word >> (mark.lpn % 64) & 1 == 1);
     let of_stand = |stand: &PhysicalBlocks| {
         let is_own = !stand.journal.is_empty() || stand.holds_checkpoints;
-        if stand.journal.iter().any(|page| scan.in_force.contains(&page.generation)) {
+        if stand.journal.iter().any(|page| scan.in_force.contains(&page.generation) || scan.never_held.contains(&page.generation)) {
             Evidence::InForce
         } else if scan.is_unknown && stand.seen.unread.iter().any(|page| !page.is_gone) {
             Evidence::Unread
@@ -281,6 +287,6 @@ pub(crate) enum Evidence {
     Overtaken,
     /// The stand holds an unreadable page because of which units are refused.
     Unread,
-    /// The stand holds a generation of the journal that counts.
+    /// The stand holds a generation of the journal that counts, or one that shows that none is missing.
     InForce,
 }
