@@ -6,6 +6,7 @@ use wordline_units::{BlockId, Cause, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId,
 use crate::config::{Config, FreeBlockConfig};
 use crate::dispatch::load::{self, Load};
 use crate::dispatch::{Rooms, ended, next};
+use crate::free_block::{AHEAD, GroupWear, Policy as _};
 use crate::pages::journal::History;
 use crate::recovery::flash_reader::{FlashReader, Held};
 use crate::recovery::{self, Recovery, Trust};
@@ -508,7 +509,12 @@ impl Firmware {
     pub fn levelled(&self, die: DieId, times: u32, used: impl Fn(BlockGroup) -> Option<u32>) -> Option<Vec<Share>> {
         let FreeBlockConfig { key, gap } = self.core().settings().free_block;
         let groups = self.layout().groups_of(die).map(|index| BlockGroup(index as u32));
-        let groups: Vec<_> = groups.map(|group| Before { wear: self.groups().levelled_wear(key, group), erases: used(group) }).collect();
+        let (ctx, panel) = (ctx(self.core()), &self.rooms.panel);
+        let wear = |group: BlockGroup| {
+            let (erases, wear) = (self.groups().erases(group), self.groups().wear(group));
+            key.levelled_wear(&GroupWear { erases, wear, ahead: panel.wear_after(&ctx, group, AHEAD) })
+        };
+        let groups: Vec<Before> = groups.map(|group| Before { wear: wear(group), erases: used(group) }).collect();
         levelled::shares(&groups, gap?, times)
     }
 
@@ -539,7 +545,7 @@ impl Firmware {
                 core.die_mut(die).queue_rewrite_again(Rewrite::by_core(group, Cause::Wear, erases));
             }
         }
-        panel.leap(&Leap { times, cycles: &cycles, erases: &erases });
+        panel.leap(&Leap { times, cycles: &cycles });
         learn_all_wear(core, panel);
     }
 

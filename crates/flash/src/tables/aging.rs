@@ -86,6 +86,18 @@ impl Aging {
         libm::ceil(foretold / self.limit * 1e3).clamp(1.0, f64::from(Aging::MOST)) as u16
     }
 
+    /// Age that a block of `age` will have after so many further erases, by the mean slope of the ages of the worst blocks.
+    pub fn after(&self, age: u16, erases: u32) -> u16 {
+        let (ends, worst) = (self.pe.first().zip(self.pe.last()), self.pe_worst.first().zip(self.pe_worst.last()));
+        let by_erase = match (ends, worst) {
+            (Some((first, last)), Some((least, most))) if first < last && least < most => f64::from(most - least) / f64::from(last - first),
+            // One bin, or none: all of the age has come by its erases.
+            (Some((_, &last)), Some((_, &most))) => f64::from(most) / f64::from(last.max(1)),
+            _ => 0.0,
+        };
+        (f64::from(age) + libm::ceil(by_erase * f64::from(erases))).min(f64::from(Aging::MOST)) as u16
+    }
+
     /// Age of a block of which only its P/E count is known, in thousandths. Never zero.
     pub fn worst(&self, cycles: u32) -> u16 {
         let at = bin(&self.pe, cycles).and_then(|bin| self.pe_worst.get(bin)).copied().unwrap_or(Aging::MOST.into());

@@ -72,6 +72,20 @@ pub struct LevelledWear {
     pub by_erase: f64,
 }
 
+/// Erases from now, at which the wear of a group is foretold: some that last for a good part of a life.
+pub const AHEAD: u32 = 1_000;
+
+/// Wear of a block group now and later.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupWear {
+    /// Erase count.
+    pub erases: u32,
+    /// Wear; `None`: no technique tells it.
+    pub wear: Option<Wear>,
+    /// Wear after [`AHEAD`] further erases; `None`: no technique foretells it.
+    pub ahead: Option<Wear>,
+}
+
 /// A free-block policy.
 pub trait Policy {
     /// Place of the free group that takes the next data of `stream`; `None` only where no group is free.
@@ -84,9 +98,9 @@ pub trait Policy {
         (die.erases[die.erased].saturating_sub(erases) >= gap).then_some(coldest)
     }
 
-    /// Wear of a group in what the gap is measured in, and what one erase adds to it, in the mean of its erases so far. `None`: it is not known.
-    fn levelled_wear(&self, die: &DieGroups<'_>, group: usize) -> Option<LevelledWear> {
-        Some(LevelledWear { worn: f64::from(die.erases[group]), by_erase: 1.0 })
+    /// Wear of a group in what the gap is measured in, and what one erase adds to it. `None`: it is not known.
+    fn levelled_wear(&self, group: &GroupWear) -> Option<LevelledWear> {
+        Some(LevelledWear { worn: f64::from(group.erases), by_erase: 1.0 })
     }
 }
 
@@ -103,7 +117,7 @@ crate::util::slot! {
     asks {
         fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize>;
         fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize>;
-        fn levelled_wear(&self, die: &DieGroups<'_>, group: usize) -> Option<LevelledWear>;
+        fn levelled_wear(&self, group: &GroupWear) -> Option<LevelledWear>;
     }
 }
 
@@ -167,17 +181,21 @@ mod tests {
         for &policy in FreeBlockPolicy::ALL {
             assert_eq!(policy.level(&die, 7), Some(1), "group 3 holds no data that could move");
             assert_eq!(policy.level(&die, 8), None);
-            assert_eq!(policy.levelled_wear(&die, 2).map(|wear| wear.worn), Some(8.0));
         }
     }
 
     #[test]
-    fn a_policy_by_wear_measures_wear_and_what_an_erase_has_added_so_far() {
-        let erases = [400, 100, 0];
-        let worn = |group: usize| Some(Wear([100, 50, 7][group]));
-        let die = DieGroups { erases: &erases, wear: &worn, erased: 0, is_closed: &|_| true };
-        let measured = [0, 1, 2].map(|group| FreeBlockPolicy::Wear.levelled_wear(&die, group).map(|wear| (wear.worn, wear.by_erase)));
-        assert_eq!(measured, [Some((100.0, 0.25)), Some((50.0, 0.5)), None]);
-        assert_eq!(FreeBlockPolicy::Wear.levelled_wear(&DieGroups { wear: &|_| None, ..die }, 0), None);
+    fn a_policy_by_wear_measures_wear_and_what_an_erase_will_add_or_else_has_added_so_far() {
+        let of = |policy: FreeBlockPolicy, erases: u32, wear: Option<u16>, ahead: Option<u16>| {
+            let group = GroupWear { erases, wear: wear.map(Wear), ahead: ahead.map(Wear) };
+            policy.levelled_wear(&group).map(|wear| (wear.worn, wear.by_erase))
+        };
+        let wear = FreeBlockPolicy::Wear;
+        assert_eq!(of(wear, 400, Some(100), Some(180)), Some((100.0, 0.08)));
+        assert_eq!(of(wear, 400, Some(100), None), Some((100.0, 0.25)));
+        assert_eq!(of(wear, 0, Some(7), None), None);
+        assert_eq!(of(wear, 9, Some(7), Some(7)), None, "as much as can be told");
+        assert_eq!(of(wear, 9, None, Some(7)), None);
+        assert_eq!(of(FreeBlockPolicy::LongestFree, 9, Some(7), Some(8)), Some((9.0, 1.0)));
     }
 }

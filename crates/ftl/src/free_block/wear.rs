@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{DieGroups, FreeGroups, LevelledWear, Policy, Stream};
+use super::{AHEAD, DieGroups, FreeGroups, GroupWear, LevelledWear, Policy, Stream};
 
 /// Takes the least-worn group for host data and the most-worn for moved data, and measures the gap in thousandths of a life. Where nobody tells the wear,
 /// groups count as not worn at all.
@@ -23,8 +23,12 @@ impl Policy for Wear {
         (wear(die.erased).saturating_sub(least) >= gap).then_some(coldest)
     }
 
-    fn levelled_wear(&self, die: &DieGroups<'_>, group: usize) -> Option<LevelledWear> {
-        let (erases, worn) = (f64::from(die.erases[group]), f64::from((die.wear)(group)?.0));
-        (erases > 0.0 && worn > 0.0).then_some(LevelledWear { worn, by_erase: worn / erases })
+    fn levelled_wear(&self, group: &GroupWear) -> Option<LevelledWear> {
+        let worn = f64::from(group.wear?.0);
+        let by_erase = match group.ahead {
+            Some(ahead) => (f64::from(ahead.0) - worn) / f64::from(AHEAD),
+            None => worn / f64::from(group.erases.max(1)),
+        };
+        (by_erase > 0.0 && (group.erases > 0 || group.ahead.is_some())).then_some(LevelledWear { worn, by_erase })
     }
 }

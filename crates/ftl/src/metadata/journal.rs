@@ -31,7 +31,7 @@ use wordline_units::{Cause, PartId};
 use super::log::Log;
 use super::memos::Memos;
 use super::oob::OobCopies;
-use crate::pages::journal::{Facts, History, Page, Record, Serial, marks_per_page, memos_per_page, records_per_page, units_per_page};
+use crate::pages::journal::{Facts, History, Page, Record, Serial, marks_begin, marks_per_page, memos_per_page, records_per_page, units_per_page};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
 use crate::state::allocation;
@@ -453,18 +453,20 @@ impl Journal {
         // Of mirrored pages, a snapshot that is whole needs no other proof.
         mirrored.iter_mut().for_each(|page| page.serial.here = [u8::MAX; 2]);
         let each = self.log.program_bytes() / page_bytes;
-        for (position, page) in (2 * mirrored.len()..).zip(&mut marks) {
-            let begin = position / each * each;
-            let before = [begin.min(mirrored.len()), begin.saturating_sub(2 * mirrored.len())];
-            let so_far = [mirrored.len(), page.serial.own as usize];
-            page.serial.here = std::array::from_fn(|kind| (so_far[kind] - before[kind]).min(255) as u8);
+        let first_marks = marks_begin(mirrored.len(), each);
+        for (position, page) in (first_marks..).zip(&mut marks) {
+            // The first copies of all mirrored pages are in programs before.
+            let before = (position / each * each).saturating_sub(first_marks);
+            page.serial.here = [0, (page.serial.own as usize - before).min(255) as u8];
         }
-        let count = 2 * mirrored.len() + marks.len();
+        let count = first_marks + marks.len();
         let room = core.layout().programs as usize * (self.log.program_bytes() / page_bytes);
         assert!(count <= room, "a snapshot of {count} pages, and a group of {room}");
         let mut image = vec![0; (count * page_bytes).next_multiple_of(self.log.program_bytes())];
-        let all = mirrored.iter().chain(&mirrored).chain(&marks);
-        all.zip(image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));
+        let second = first_marks - mirrored.len();
+        let positions = (0..mirrored.len()).chain(second..count);
+        let all = positions.zip(mirrored.iter().chain(&mirrored).chain(&marks));
+        all.for_each(|(position, page)| page.write(&mut image[position * page_bytes..][..page_bytes]));
         self.pending.clear();
         self.hurry = false;
         (self.repeats, self.is_anew) = (false, false);

@@ -146,6 +146,12 @@ pub struct Page {
     pub facts: Facts,
 }
 
+/// Position of the first page of marks in a snapshot of `mirrored` mirrored pages, in program units of `each` pages. The second copies begin a program unit
+/// of their own: a power cut cannot take both copies of a page.
+pub(crate) fn marks_begin(mirrored: usize, each: usize) -> usize {
+    mirrored.next_multiple_of(each) + mirrored
+}
+
 /// Number of records that fit a page of `bytes` bytes.
 pub(crate) fn records_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / RECORD

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_flash::{EraseSettings, Status};
 use wordline_units::{DieId, Wear, WordlineSet};
 
-use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, LevelledWear, Policy as _, Stream};
+use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Stream};
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::spared::{Spared, SparedWordlines};
@@ -238,15 +238,6 @@ impl BlockGroups {
         let wear = |group: usize| self.wear(BlockGroup((first + group) as u32));
         let die = DieGroups { erases: &self.erases[range], wear: &wear, erased: erased.index() - first, is_closed: &is_closed };
         policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
-    }
-
-    /// Wear of `group`, as `policy` measures it; `None`: nobody knows.
-    pub(crate) fn levelled_wear(&self, policy: FreeBlockPolicy, group: BlockGroup) -> Option<LevelledWear> {
-        let range = self.layout.groups_of(self.layout.die(group));
-        let first = range.start;
-        let wear = |group: usize| self.wear(BlockGroup((first + group) as u32));
-        let place = group.index() - first;
-        policy.levelled_wear(&DieGroups { erases: &self.erases[range], wear: &wear, erased: place, is_closed: &|_| false }, place)
     }
 
     /// Open `group` for writing.

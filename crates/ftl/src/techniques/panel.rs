@@ -286,6 +286,11 @@ impl Panel {
         merge_wear(self.asked(Hook::WearOf).map(|technique| technique.wear_of(ctx, group)))
     }
 
+    /// Greatest wear that a technique foretells of `group` after so many further erases; `None`: nobody does.
+    pub fn wear_after(&self, ctx: &Ctx<'_>, group: BlockGroup, erases: u32) -> Option<Wear> {
+        merge_wear(self.asked(Hook::WearOf).map(|technique| technique.wear_after(ctx, group, erases)))
+    }
+
     /// Best estimate of where a read of `at` should begin; `None`: no technique has one.
     pub fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
         merge_estimates(self.asked(Hook::Estimate).map(|technique| technique.estimate(ctx, at)))

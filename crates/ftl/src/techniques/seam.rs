@@ -577,6 +577,11 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
+    /// Wear that `group` will have after so many further erases, as far as the technique can tell. It is asked when a drive skips cycles ([`Technique::leap`]).
+    fn wear_after(&self, _ctx: &Ctx<'_>, _group: BlockGroup, _erases: u32) -> Option<Wear> {
+        None
+    }
+
     /// Estimate where a read of `at` should begin. It is asked when the read is ordered, but for a measurement, which begins at the default.
     fn estimate(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Option<Estimate> {
         None

@@ -139,7 +139,8 @@ pub(in crate::recovery) fn newest_version(scan: &RecoveryScan, lpn: u32) -> u64 
 }
 
 /// Copies in whole pages of which the second copy of their marks says that they hold nothing: their program was not relied on, and their data went elsewhere
-/// or had been overwritten. By stand and offset.
+/// or had been overwritten. By stand and offset. Those in broken blocks count as others do: nothing of such a block is written down once its data has moved,
+/// and a copy that was passed over would come back. What they say was written at their version, wherever it went later.
 pub(super) fn given_up(scan: &RecoveryScan, layout: &Layout) -> Vec<(u32, u32)> {
     if !scan.has_copies {
         return Vec::new();
@@ -148,7 +149,7 @@ pub(super) fn given_up(scan: &RecoveryScan, layout: &Layout) -> Vec<(u32, u32)> 
     let has_nothing: Vec<bool> =
         (0..).zip(&scan.stands).map(|(number, stand)| scan.sealed.has_nothing(scan.filling(number), &stand.seen)).collect();
     let is_given_up = |copy: &&Copied| {
-        let is_read = **copy != Copied::NONE && has_nothing[copy.stand as usize] && !is_lost(scan, copy);
+        let is_read = **copy != Copied::NONE && !scan.stands[copy.stand as usize].broken && has_nothing[copy.stand as usize] && !is_lost(scan, copy);
         is_read && second_mark(scan, copy.stand as usize, copy.offset, layout) == Some(MarkCopy::NOTHING)
     };
     let copies = scan.best.iter().chain(scan.twins.iter().map(|(_, copy)| copy));
@@ -242,7 +243,8 @@ fn lacks_marks(scan: &mut RecoveryScan, newest: u64, pages_per_program: u32) -> 
 /// better is to be had, and all units pass for known.
 pub(in crate::recovery) fn is_sealed(scan: &RecoveryScan, copy: &Copied, layout: &Layout) -> bool {
     let PhysicalBlocks { is_settled, seen, .. } = &scan.stands[copy.stand as usize];
-    !scan.has_copies || *is_settled || seen.is_summarised(layout) || second_mark(scan, copy.stand as usize, copy.offset, layout).is_some()
+    let is_named = || second_mark(scan, copy.stand as usize, copy.offset, layout).is_some_and(|mark| mark != MarkCopy::NOTHING);
+    !scan.has_copies || *is_settled || seen.is_summarised(layout) || is_named()
 }
 
 /// Strongest reason why each stand may still be needed though the map knows nothing of it. Once it was erased, a page that becomes unreadable would bring

@@ -144,6 +144,12 @@ impl BlockAge {
         matches!(self.params.marker, Marker::Age | Marker::PlusPlus)
     }
 
+    /// Age at a P/E count, by that alone.
+    fn by_cycles(&self, cycles: u32) -> Wear {
+        let thousandths = (u64::from(cycles) * 1_000).div_ceil(u64::from(self.params.cycles_max));
+        Wear(thousandths.clamp(1, u64::from(Aging::MOST)) as u16)
+    }
+
     /// Age of a group with these signs; 0: too little is known.
     fn age(&self, table: &Aging, group: BlockGroup, cycles: u32) -> u16 {
         let signs = &self.signs[group.index()];
@@ -251,11 +257,11 @@ impl Technique for BlockAge {
         }
     }
 
-    /// Ages grow in proportion to the erases, until the next filling is measured.
+    /// Ages grow with the erases, until the next filling is measured.
     fn leap(&mut self, leap: &Leap<'_>) {
-        for (signs, (&cycles, &erases)) in self.signs.iter_mut().zip(leap.cycles.iter().zip(leap.erases)) {
-            let age = u64::from(signs.age) * (u64::from(erases) + u64::from(cycles));
-            signs.age = age.checked_div(u64::from(erases)).map_or(signs.age, |age| age.min(u64::from(Aging::MOST)) as u16);
+        let Some(table) = self.table.clone() else { return };
+        for (signs, &cycles) in self.signs.iter_mut().zip(leap.cycles).filter(|(signs, _)| signs.age > 0) {
+            signs.age = table.after(signs.age, cycles);
         }
     }
 
@@ -270,12 +276,18 @@ impl Technique for BlockAge {
     fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Wear> {
         let cycles = ctx.view.erases(group);
         if self.params.marker == Marker::Pe {
-            let thousandths = (u64::from(cycles) * 1_000).div_ceil(u64::from(self.params.cycles_max));
-            return Some(Wear(thousandths.clamp(1, u64::from(Aging::MOST)) as u16));
+            return Some(self.by_cycles(cycles));
         }
         let table = self.table.as_ref()?;
         let age = self.signs[group.index()].age;
         Some(Wear(if age == 0 { table.worst(cycles) } else { age }))
+    }
+
+    fn wear_after(&self, ctx: &Ctx<'_>, group: BlockGroup, erases: u32) -> Option<Wear> {
+        if self.params.marker == Marker::Pe {
+            return Some(self.by_cycles(ctx.view.erases(group).saturating_add(erases)));
+        }
+        Some(Wear(self.table.as_ref()?.after(self.wear_of(ctx, group)?.0, erases)))
     }
 
     fn remember(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Memo> {
@@ -394,15 +406,14 @@ mod tests {
         technique.learn(&ctx, &erased(4, 255, 60));
         technique.learn(&ctx, &read(Cause::Measure, 160, Status::Good));
         let before = wear(&technique, &core);
-        let leap = |technique: &mut BlockAge, cycles: u32, erases: u32| {
-            let [cycles, erases] = [cycles, erases].map(|of| vec![of; small(64).layout().group_count()]);
-            technique.leap(&Leap { times: 3, cycles: &cycles, erases: &erases });
-        };
-        leap(&mut technique, 0, 20);
-        leap(&mut technique, 9, 0);
-        assert_eq!(wear(&technique, &core), before);
-        leap(&mut technique, 10, 20);
-        assert_eq!(wear(&technique, &core), before * 3 / 2);
+        // By 400 thousandths in 100 erases of the worst.
+        for cycles in [0, 10] {
+            technique.leap(&Leap { times: 3, cycles: &vec![cycles; small(64).layout().group_count()] });
+            assert_eq!(wear(&technique, &core), before + 4 * cycles as u16);
+        }
+        assert_eq!(technique.wear_after(&core.ctx(Nanos(1)), GROUP, 100), Some(Wear(before + 440)));
+        let (pe, core) = self::technique(Marker::Pe);
+        assert_eq!(pe.wear_after(&core.ctx(Nanos(1)), GROUP, 4), Some(Wear(500)));
     }
 
     #[test]
