@@ -31,7 +31,9 @@ use wordline_units::{Cause, PartId};
 use super::log::Log;
 use super::memos::Memos;
 use super::oob::OobCopies;
-use crate::pages::journal::{Facts, History, Page, Record, Serial, marks_begin, marks_per_page, memos_per_page, records_per_page, units_per_page};
+use crate::pages::journal::{
+    Facts, History, Page, Record, Serial, marks_begin, marks_per_page, memos_per_page, records_per_page, units_per_page,
+};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
 use crate::state::allocation;

@@ -293,6 +293,18 @@ impl Secrets {
         self.tasks_of(self.layout.die(group)).filter(move |&id| self.task(id).scope.group == group)
     }
 
+    /// Version up to which trims must be on flash before all of `scope` is made unreadable: that of each task on a part of it, because each knows of the units
+    /// in its own plane.
+    pub(crate) fn trims_of(&self, scope: Scope) -> u64 {
+        let is_part = |task: &&Task| {
+            let (begin, end) = (task.scope.first, task.scope.first + task.scope.pages);
+            begin < scope.first + scope.pages
+                && scope.first < end
+                && (scope.plane.is_none() || task.scope.plane.is_none_or(|plane| scope.plane == Some(plane)))
+        };
+        self.tasks_in(scope.group).map(|id| self.task(id)).filter(is_part).map(|task| task.trims).max().unwrap_or(0)
+    }
+
     /// True if a wordline of `group` on `die` is to be scrubbed again, because the die failed to scrub it. What was not programmed of it yet counts as
     /// programmed, and nothing may be programmed above it before the scrub.
     pub(crate) fn tries_again(&self, die: DieId, group: BlockGroup) -> bool {
@@ -425,5 +437,19 @@ mod tests {
         // Whoever made a barrier holds it, too.
         assert!(barriers.pass(a).is_empty());
         assert_eq!(barriers.pass(a), [PartId(1)]);
+    }
+
+    #[test]
+    fn what_takes_all_planes_along_waits_for_the_trims_of_each() {
+        let (mut secrets, _, mut barriers) = secrets();
+        let scope = |plane: Option<u32>| Scope { group: BlockGroup(3), plane, first: 0, pages: 3 };
+        let barrier = barriers.make(vec![PartId(1)]);
+        for (plane, trims) in [(0, 9), (1, 4)] {
+            secrets.attach(&mut barriers, scope(Some(plane)), SanitiseMethod::Scrub, barrier, trims);
+        }
+        let apart = Scope { first: 3, ..scope(Some(0)) };
+        secrets.attach(&mut barriers, apart, SanitiseMethod::Scrub, barrier, 20);
+        assert_eq!([Some(0), Some(1), None].map(|plane| secrets.trims_of(scope(plane))), [9, 4, 9]);
+        assert_eq!(secrets.trims_of(apart), 20);
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
             needs_moves = true;
             continue;
         }
-        if task.trims > metadata.trims_durable() {
+        if secrets.trims_of(scope) > metadata.trims_durable() {
             metadata.hurry(core);
             needs_journal = true;
             continue;

@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn a_group_that_wears_twice_as_fast_has_half_the_erases() {
         let groups = [before(200.0, 0.1, 2), before(200.0, 0.2, 2), Before { wear: None, erases: Some(2) }];
-        let times: Vec<u32> = shares(&groups, 20, 500).expect("they drift apart, though all are erased as often").iter().map(|of| of.times).collect();
+        let times: Vec<u32> =
+            shares(&groups, 20, 500).expect("they drift apart, though all are erased as often").iter().map(|of| of.times).collect();
         assert_eq!(times[0], 2 * times[1]);
         assert!(times[2] > times[1] && times[2] < times[0], "{times:?}: of whom nothing is known is like the mean of the others");
     }

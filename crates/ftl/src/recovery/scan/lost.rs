@@ -149,7 +149,8 @@ pub(super) fn given_up(scan: &RecoveryScan, layout: &Layout) -> Vec<(u32, u32)> 
     let has_nothing: Vec<bool> =
         (0..).zip(&scan.stands).map(|(number, stand)| scan.sealed.has_nothing(scan.filling(number), &stand.seen)).collect();
     let is_given_up = |copy: &&Copied| {
-        let is_read = **copy != Copied::NONE && !scan.stands[copy.stand as usize].broken && has_nothing[copy.stand as usize] && !is_lost(scan, copy);
+        let is_read =
+            **copy != Copied::NONE && !scan.stands[copy.stand as usize].broken && has_nothing[copy.stand as usize] && !is_lost(scan, copy);
         is_read && second_mark(scan, copy.stand as usize, copy.offset, layout) == Some(MarkCopy::NOTHING)
     };
     let copies = scan.best.iter().chain(scan.twins.iter().map(|(_, copy)| copy));
