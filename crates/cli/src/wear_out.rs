@@ -114,13 +114,13 @@ fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
     if asked.leaps != Leaps::None {
         notes.push(
             "what lies between two epochs is not simulated: erase counts and the wear of cells grow as in the epoch before it, data stays where it is, and \
-             blocks that were not erased in an epoch are not erased until the next one"
+             without static wear levelling, blocks that were not erased in an epoch are not erased until the next one"
                 .to_owned(),
         );
         if configs.iter().any(|config| config.firmware.free_block.gap.is_some()) {
             notes.push(
                 "where static wear levelling is on, what is skipped brings the blocks of a die to one level: a few percent longer lives than levelling, which \
-                 does not hold the hottest blocks back; blocks whose data no epoch has touched are left out, so a load with much cold data ends too soon"
+                 does not hold the hottest blocks back; blocks with cold data follow within the gap"
                     .to_owned(),
             );
         }

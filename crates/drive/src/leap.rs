@@ -14,13 +14,13 @@
 //! | what it holds, its place in the map, its reads since the last erase | as it was |
 //! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
 //!
-//! What a leap does not know: operations that fail by rate are drawn in epochs only, and a block that was not erased in an epoch is not erased in the leap.
-//! A leap ends at the first block that comes to the end of its erases.
+//! What a leap does not know: operations that fail by rate are drawn in epochs only, and without static wear levelling a block that was not erased in an
+//! epoch is not erased in the leap. A leap ends at the first block that comes to the end of its erases.
 //!
 //! Where blocks would drift apart by half the gap of static wear levelling, the erases of a die are shared out as levelling does: all its blocks come to one
-//! level of what the gap is measured in, erases or wear, and rest evenly. A block that was not erased in the epoch holds cold data. It repeats what a usual
-//! block did, and for each gap that it comes further its data moves once, at the end of the leap. Write amplification of epochs has those moves only where
-//! levelling acted in the epoch itself.
+//! level of what the gap is measured in, erases or wear, and rest evenly. Blocks that were not erased in the epoch hold cold data, and stay behind that level
+//! by less than the gap, each at a place of its own; what they gain is what a usual block did. So levelling acts in each epoch on as many of them as it
+//! would, and what that costs is in the epoch's write amplification.
 
 use std::ops::Range;
 
@@ -217,18 +217,17 @@ impl<O: Observer> Drive<O> {
             let used: Vec<Option<u32>> = groups.iter().map(|&group| erases(group).filter(|_| is_in_service(ftl, group))).collect();
             let levelled = ftl.levelled(die, times, |group| used[group.index() - groups[0].index()]);
             let pace = if levelled.is_some() { Pace::Spread(took.as_secs_f64()) } else { pace };
-            for (place, (&group, used_here)) in groups.iter().zip(&used).enumerate().filter(|(_, (_, used))| used.is_some()) {
-                let alone = Share { like: place, times, is_lifted: false };
-                let Share { like, times, is_lifted } = levelled.as_ref().map_or(alone, |shares| shares[place]);
+            for (place, &group) in groups.iter().enumerate().filter(|(place, _)| used[*place].is_some()) {
+                let alone = Share { like: place, times, has_moved: false };
+                let Share { like, times, has_moved } = levelled.as_ref().map_or(alone, |shares| shares[place]);
                 let erases = used[like].unwrap_or(0);
                 for ((plane, block), (_, of_like)) in blocks_of(ftl, group).zip(blocks_of(ftl, groups[like])) {
                     // Levelling cannot give a block more than it takes.
                     let left = chip.erases_left(plane, block).and_then(|left| left.checked_div(erases)).unwrap_or(u32::MAX);
                     let times = times.min(left);
                     let cycles = erases.saturating_mul(times);
-                    // Cold data that moves is written anew as well.
-                    let is_renewed = chip.is_renewed(plane, block, since) || (*used_here == Some(0) && cycles > 0);
-                    skipped[group.index()] = Skipped { cycles, is_renewed, is_lifted };
+                    let is_renewed = chip.is_renewed(plane, block, since) || has_moved;
+                    skipped[group.index()] = Skipped { cycles, is_renewed };
                     chip.leap(plane, [block, of_like], cycles, &Repetition { times, pace, clock: took, is_renewed });
                 }
             }

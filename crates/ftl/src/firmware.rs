@@ -1,7 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
-use wordline_units::{BlockId, Cause, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
+use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
 
 use crate::config::{Config, FreeBlockConfig};
 use crate::dispatch::load::{self, Load};
@@ -25,7 +25,6 @@ use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
 use crate::state::view::View;
-use crate::state::work::Rewrite;
 use crate::techniques::apply::{ctx, learn_all_wear};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
@@ -51,8 +50,6 @@ pub struct Skipped {
     pub cycles: u32,
     /// True if the group's data would have been written anew until the end, so that it keeps its age.
     pub is_renewed: bool,
-    /// True if levelling would have moved the group's data, which it does at the end.
-    pub is_lifted: bool,
 }
 
 /// The last erase of a block group, in a life that was decreed and not lived.
@@ -518,8 +515,8 @@ impl Firmware {
         levelled::shares(&groups, gap?, times)
     }
 
-    /// Skips `times` epochs, which take `span`: the erase count of each group grows, techniques are told, data that levelling would have moved is queued for
-    /// it, and everything else stays. The caller lets the clock go on by the span. `skipped` has all groups.
+    /// Skips `times` epochs, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock
+    /// go on by the span. `skipped` has all groups.
     ///
     /// # Panics
     /// If the core is not quiet, or if it keeps a journal, whose records name the erase counts of groups.
@@ -527,23 +524,16 @@ impl Firmware {
         assert!(self.is_quiet(), "only a quiet core can skip cycles");
         let Rooms { core, panel, metadata, .. } = &mut self.rooms;
         assert!(!metadata.has_journal(), "a core that keeps a journal cannot skip cycles");
-        let groups = || (0..).map(BlockGroup).zip(skipped);
-        let erases: Vec<u32> = groups().map(|(group, _)| core.groups().erases(group)).collect();
         let cycles: Vec<u32> = skipped.iter().map(|of| of.cycles).collect();
-        for (group, of) in groups() {
-            core.groups_mut().set_erases(group, erases[group.index()].saturating_add(of.cycles));
+        for (group, of) in (0..).map(BlockGroup).zip(skipped) {
+            let erases = core.groups().erases(group);
+            core.groups_mut().set_erases(group, erases.saturating_add(of.cycles));
             if of.is_renewed {
                 core.services_mut().renew(group, span);
             }
         }
         for die in core.die_ids() {
             core.die_mut(die).skip_cycles(|group| cycles[group.index()]);
-        }
-        for (group, _) in groups().filter(|(_, of)| of.is_lifted) {
-            if core.groups().use_of(group) == Use::Closed {
-                let (die, erases) = (core.layout().die(group), core.groups().erases(group));
-                core.die_mut(die).queue_rewrite_again(Rewrite::by_core(group, Cause::Wear, erases));
-            }
         }
         panel.leap(&Leap { times, cycles: &cycles });
         learn_all_wear(core, panel);

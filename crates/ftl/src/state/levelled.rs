@@ -7,8 +7,15 @@
 //!   level L:  sum over groups of max(0, (L - worn) / by_erase)  =  erases of the epoch, all groups together, times its number
 //! ```
 //!
-//! A group that was not erased in the epoch holds cold data. Levelling would move that, and then the group is used like others: it repeats the epoch of the
-//! group whose use is nearest to the mean. Each time that it comes further by a gap, its data moves.
+//! A group that was not erased in the epoch holds cold data and stays behind the others. Once it is behind by the gap, levelling moves its data, and the group
+//! is used like others until cold data comes to it again:
+//!
+//! ```text
+//!   behind the level:  (behind before + gain of the level)  modulo gap, with a shift of each group's own where it comes round
+//! ```
+//!
+//! Without the shift all cold groups would be moved at once, in one epoch of many. What is shared out to a cold group it has by the epoch of the group whose
+//! use is nearest to the mean. The data itself stays: the epochs show how it moves, at the rate at which it does.
 
 use crate::free_block::LevelledWear;
 
@@ -22,8 +29,8 @@ pub struct Share {
     pub like: usize,
     /// Number of times.
     pub times: u32,
-    /// True if the group holds cold data which levelling would have moved meanwhile.
-    pub is_lifted: bool,
+    /// True if levelling would have moved the group's cold data meanwhile.
+    pub has_moved: bool,
 }
 
 /// A group before many epochs.
@@ -56,31 +63,42 @@ pub(crate) fn shares(groups: &[Before], gap: u32, times: u32) -> Option<Vec<Shar
     if 2.0 * drift < f64::from(gap) {
         return None;
     }
-    let erases_to = |level: f64, wear: &LevelledWear| ((level - wear.worn) / wear.by_erase).max(0.0);
+    let known_used = groups.iter().filter(|group| group.is_used()).count();
     let in_epoch: f64 = serving.iter().map(|(_, erases)| erases).sum();
-    let erases = in_epoch * f64::from(times);
+    let all = in_epoch * f64::from(times);
+    let cycle = f64::from(gap);
+    // How much further a group comes if those in use come to `level`, and whether its cold data moves.
+    let gains = |level: f64, place: usize, group: &Before| {
+        let wear = group.wear.unwrap_or(usual);
+        if group.is_used() {
+            return ((level - wear.worn).max(0.0), false);
+        }
+        let (behind, moved) = ((usual.worn - wear.worn).max(0.0), level - usual.worn);
+        if behind + moved < cycle {
+            return (0.0, false);
+        }
+        let shift = cycle * place as f64 / groups.len() as f64;
+        ((level - (behind + moved + shift) % cycle - wear.worn).max(0.0), true)
+    };
+    let by_erase = |group: &Before| group.wear.unwrap_or(usual).by_erase;
+    let serve = || groups.iter().enumerate().filter(|(_, group)| group.erases.is_some());
+    let needed = |level: f64| serve().map(|(place, group)| gains(level, place, group).0 / by_erase(group)).sum::<f64>();
     let most = |of: fn(&LevelledWear) -> f64| serving.iter().map(|(wear, _)| of(wear)).fold(0.0, f64::max);
-    let (mut low, mut level) = (0.0, most(|wear| wear.worn) + erases * most(|wear| wear.by_erase));
+    let (mut low, mut level) = (0.0, most(|wear| wear.worn) + cycle + all * most(|wear| wear.by_erase));
     for _ in 0..STEPS {
         let middle = (low + level) / 2.0;
-        let needed: f64 = serving.iter().map(|(wear, _)| erases_to(middle, wear)).sum();
-        if needed < erases { low = middle } else { level = middle }
+        if needed(middle) < all { low = middle } else { level = middle }
     }
-    // What an unused group does again, and how many erases that is.
-    let usual_use = in_epoch / groups.iter().filter(|group| group.is_used()).count() as f64;
+    let usual_use = in_epoch / known_used as f64;
     let far = |erases: u32| (f64::from(erases) - usual_use).abs();
     let used = groups.iter().enumerate().filter(|(_, group)| group.is_used());
     let (donor, of_donor) =
         used.filter_map(|(place, group)| Some((place, group.erases?))).min_by(|one, other| far(one.1).total_cmp(&far(other.1)))?;
     let share = |(place, group): (usize, &Before)| {
-        let Some(erases) = group.erases else { return Share { like: place, times: 0, is_lifted: false } };
+        let Some(erases) = group.erases else { return Share { like: place, times: 0, has_moved: false } };
         let (like, each) = if erases > 0 { (place, erases) } else { (donor, of_donor) };
-        let wear = group.wear.unwrap_or(usual);
-        // Cold groups of one wear are not all moved at once.
-        let phase = f64::from(gap) * place as f64 / groups.len() as f64;
-        let gaps = |worn: f64| ((worn + phase) / f64::from(gap)).floor();
-        let is_lifted = erases == 0 && gaps(level.max(wear.worn)) > gaps(wear.worn);
-        Share { like, times: (erases_to(level, &wear) / f64::from(each)).round() as u32, is_lifted }
+        let (gain, has_moved) = gains(level, place, group);
+        Share { like, times: (gain / by_erase(group) / f64::from(each)).round() as u32, has_moved }
     };
     Some(groups.iter().enumerate().map(share).collect())
 }
@@ -114,7 +132,7 @@ mod tests {
         let worn = after(&groups, &shares);
         assert!(worn.iter().all(|worn| (worn - 2_598.5).abs() <= 2.0), "{worn:?}");
         assert!((worn.iter().sum::<f64>() - 10_394.0).abs() <= 5.0, "{worn:?}");
-        assert!(shares.iter().zip(0..).all(|(share, place)| share.like == place && !share.is_lifted));
+        assert!(shares.iter().zip(0..).all(|(share, place)| share.like == place && !share.has_moved));
     }
 
     #[test]
@@ -127,23 +145,31 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_group_repeats_what_a_usual_one_did_and_its_data_moves_once_in_a_gap() {
-        let groups = [by_erases(&[(100, 1), (103, 9), (60, 0), (101, 5)]), vec![Before { wear: None, erases: None }]].concat();
-        let shares = shares(&groups, 20, 1_000).expect("they drift apart");
-        let worn = after(&groups[..4], &shares[..4]);
-        assert!(worn.iter().all(|worn| (worn - 3_841.0).abs() <= 5.0), "{worn:?}");
-        assert_eq!((shares[2].like, shares[2].is_lifted), (3, true));
-        assert_eq!(shares[4], Share { like: 4, times: 0, is_lifted: false }, "out of service");
-        // 1, 2, … gaps in as many leaps.
-        let moves = |leaps: u32| {
-            let level = |leap: u32| 600 + 5 * leap;
-            let lifted = |leap: u32| {
-                let groups = by_erases(&[(level(leap), 1), (level(leap), 0)]);
-                super::shares(&groups, 20, 10).expect("they drift apart")[1].is_lifted
-            };
-            (0..leaps).filter(|&leap| lifted(leap)).count()
-        };
-        assert_eq!([moves(4), moves(8), moves(40)], [1, 2, 10]);
+    fn cold_groups_stay_behind_by_less_than_the_gap_at_places_of_their_own_and_no_erase_is_lost() {
+        const GAP: u32 = 200;
+        let used = |worn| before(worn, 1.0, 5);
+        let groups = [vec![used(500.0), used(510.0)], vec![before(400.0, 1.0, 0); 14], vec![Before { wear: None, erases: None }]].concat();
+        let shares = shares(&groups, GAP, 1_000).expect("they drift apart");
+        let worn = after(&groups[..16], &shares[..16]);
+        let gained: f64 = worn.iter().sum::<f64>() - 1_010.0 - 14.0 * 400.0;
+        assert!((gained - 10_000.0).abs() < 200.0, "{gained}");
+        assert!((worn[0] - worn[1]).abs() <= 5.0);
+        let mut behind: Vec<f64> = worn[2..].iter().map(|cold| worn[0] - cold).collect();
+        behind.sort_by(f64::total_cmp);
+        assert!(behind[0] > -5.0 && behind[13] < 205.0, "{behind:?}");
+        assert!(behind.windows(2).all(|pair| (3.0..60.0).contains(&(pair[1] - pair[0]))), "evenly: {behind:?}");
+        assert!(shares[2..16].iter().all(|share| share.like == 0 && share.has_moved));
+        assert_eq!(shares[16], Share { like: 16, times: 0, has_moved: false }, "out of service");
+    }
+
+    #[test]
+    fn a_cold_group_waits_until_it_is_behind_by_the_gap() {
+        let groups = [before(500.0, 1.0, 5), before(500.0, 1.0, 5), before(450.0, 1.0, 0)];
+        let share = |times: u32| shares(&groups, 200, times).map(|shares| (shares[2].times, shares[0].times));
+        assert_eq!(share(19), None, "they drift by 95");
+        assert_eq!(share(29), Some((0, 29)), "behind by 195");
+        let (cold, used) = share(31).expect("they drift apart");
+        assert!(cold > 10 && used < 31, "{cold}, {used}");
     }
 
     #[test]

@@ -23,8 +23,12 @@ fn plan(drive: &str, more: &[&str]) -> Plan {
 }
 
 fn worn(plan: &Plan, asked: &WearOut) -> Result<LifetimeResult, RunError> {
+    worn_by("uniform-write", plan, asked)
+}
+
+fn worn_by(workload: &str, plan: &Plan, asked: &WearOut) -> Result<LifetimeResult, RunError> {
     let load = Load::default();
-    let workload = Workload::load("uniform-write", &load, &mut |line| panic!("{line}")).expect("it is built in");
+    let workload = Workload::load(workload, &load, &mut |line| panic!("{line}")).expect("it is built in");
     wear_out(plan, &workload, &load, asked, &mut ())
 }
 
@@ -69,6 +73,30 @@ fn lives_of_levelled_drives_in_leaps_are_a_little_longer_than_the_whole_life() {
         let longer = life.drive_writes / whole.drive_writes - 1.0;
         assert!(off(whole.waf, life.waf) < 0.03 && (-0.02..0.08).contains(&longer), "longer by {longer}");
     }
+}
+
+/// Most blocks hold data that is hardly written, and no epoch erases them. Levelling uses them all the same, and so do leaps.
+#[test]
+fn lives_of_levelled_drives_with_cold_data_in_leaps_are_as_long_as_the_whole_life() {
+    let settings = ["faults.endurance=600", "mapping.spare_blocks=4", "free_block.key=erases", "free_block.gap=60"];
+    let plan = plan("pageftl", &settings);
+    let file = std::env::temp_dir().join(format!("wordline-cold-{}.toml", std::process::id()));
+    let text = "name = \"cold\"\n[[phases]]\nname = \"write\"\nbytes = \"200 %\"\nmix = { write = \"100 %\" }\nsize = \"16 KiB\"\n\
+                address = { pattern = \"hot-cold\", hot = \"30 %\", traffic = \"100 %\" }\narrival = { queue_depth = 32 }\n";
+    std::fs::write(&file, text).expect("there is room");
+    let life = |leaps: Leaps, plan: &Plan| {
+        let life = worn_by(file.to_str().expect("a name"), plan, &WearOut { leaps, epochs: 30, ..limited() }).expect("it wears out");
+        println!("{leaps:?}: {} drive writes, P/E {:?}, WAF {:.3}, {}", life.drive_writes, life.cycles, life.waf, life.reason);
+        life.drive_writes
+    };
+    let whole = life(Leaps::None, &plan);
+    for leaps in [Leaps::Even, Leaps::Growing] {
+        let longer = life(leaps, &plan) / whole - 1.0;
+        assert!((-0.03..0.12).contains(&longer), "longer by {longer}");
+    }
+    let unlevelled = self::plan("pageftl", &settings[..3]);
+    assert!(life(Leaps::Even, &unlevelled) < 0.9 * whole, "what levelling brings");
+    std::fs::remove_file(&file).expect("it was written");
 }
 
 #[test]
