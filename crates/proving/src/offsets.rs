@@ -63,13 +63,18 @@ impl Offsets {
         Ok(())
     }
 
-    /// It is reported: its retries, and its last try.
-    pub(crate) fn reported(&mut self, tag: OpTag) -> (u32, ReadTry) {
+    /// It is reported: its retries, and its last try. `good`: the page was read. What failed at every try teaches nothing.
+    pub(crate) fn reported(&mut self, tag: OpTag, good: bool) -> (u32, ReadTry) {
         let (place, retries, last) = self.under_way.remove(&tag).unwrap_or(((DieId(0), 0, 0, 0), 0, ReadTry::DEFAULT));
-        if retries > 0 {
+        if retries > 0 && good {
             self.known.insert(place, last.entry);
         }
         (retries, last)
+    }
+
+    /// It is given up, and its tag serves another operation next.
+    pub(crate) fn aborted(&mut self, tag: OpTag) {
+        self.under_way.remove(&tag);
     }
 
     /// Blocks are erased.

@@ -27,6 +27,7 @@ impl Harness {
             }
             Due::Aborted { die, tag, since } => {
                 self.gathering.remove(&tag);
+                self.offsets.aborted(tag);
                 let waited = self.pace.now - since;
                 self.ftl.stopped(self.pace.now, die, Stopped::Aborted { waited });
             }
@@ -36,7 +37,7 @@ impl Harness {
 
     fn report_of<'a>(&mut self, die: DieId, tag: OpTag, good: bool, program: Option<&'a ProgramTrace>, oob: &'a [Lpn]) -> Report<'a> {
         let status = if good { Status::Good } else { Status::Failed };
-        let (retries, last) = self.offsets.reported(tag);
+        let (retries, last) = self.offsets.reported(tag, good);
         Report { retries, last, program, ..Report::plain(tag, die, status, oob) }
     }
 

@@ -35,7 +35,10 @@ impl World {
             Due::Suspended { die, attempt, how, since } if self.pace.is_current(die, attempt) => {
                 self.answer(die, Stopped::Held { how, waited: self.pace.now - since });
             }
-            Due::Aborted { die, since, .. } => self.answer(die, Stopped::Aborted { waited: self.pace.now - since }),
+            Due::Aborted { die, tag, since } => {
+                self.offsets.aborted(tag);
+                self.answer(die, Stopped::Aborted { waited: self.pace.now - since });
+            }
             Due::Worked { .. } | Due::Suspended { .. } => {}
         }
     }
@@ -54,7 +57,7 @@ impl World {
 
     pub(super) fn report(&mut self, die: DieId, tag: OpTag, good: bool, program: Option<&ProgramTrace>, oob: &[Lpn]) {
         let status = if good { Status::Good } else { Status::Failed };
-        let (retries, last) = self.offsets.reported(tag);
+        let (retries, last) = self.offsets.reported(tag, good);
         let report = Report { retries, last, program, ..Report::plain(tag, die, status, oob) };
         self.ftl.report(self.pace.now, &report);
         driver::follow(self);
