@@ -4,7 +4,7 @@ use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, Firmware, UnitAddr};
-use wordline_units::{BlockId, GroupId, Lpn, Nanos};
+use wordline_units::{BlockId, DieId, GroupId, Lpn, Nanos, Wear};
 
 use crate::drive::Drive;
 
@@ -50,6 +50,17 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     erases: groups.erases(group),
                 }
             })
+        })
+    }
+
+    /// Each block group that is full of data, die by die, with its block in the first plane and its wear as techniques tell it; `None`: none tells it.
+    pub fn worn(&self) -> impl Iterator<Item = (DieId, BlockId, Option<Wear>)> + '_ {
+        self.chips.iter().flat_map(move |(die, _)| {
+            let (core, local) = self.wiring.home(die);
+            let (groups, layout) = (self.ftls[core as usize].groups(), self.ftls[core as usize].layout());
+            let closed =
+                (0..layout.groups).map(move |number| layout.group_at(local, number)).filter(|&group| groups.use_of(group) == Use::Closed);
+            closed.map(move |group| (die, BlockId(u32::from(groups.blocks(group)[0])), groups.wear(group)))
         })
     }
 

@@ -26,6 +26,7 @@ pub(super) const BENCH: Bench = Bench {
             "share",
             "Workloads in which the gain of age over P/E count does not fall from one stage to the next and grows from first to last",
         ),
+        m("gain-wordline", "share", "As `gain-most`, at the first stage, where one program fills a whole wordline"),
         m("age-lost", "count", "Reads that could not be corrected with copies by age, less those without copies, of all runs together"),
     ],
     on: On::Drives,
@@ -49,6 +50,10 @@ conditions! {
         stages: [Name; 3],
         /// retention of the data that is there at the start
         kept: Span,
+        /// rates of the channels in MT/s, tried at the first stage under the first workload
+        rates: [Number; 4],
+        /// time of a program that fills a whole wordline, tried at the first stage
+        wordline: Span,
     }
 }
 
@@ -77,7 +82,59 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         stages: &at.stages,
         kept: at.kept,
     };
-    Ok(judge(&at, &runs.make(setup, "copied")?))
+    let mut findings = judge(&at, &runs.make(setup, "copied")?);
+    try_rates(setup, &at, &mut findings)?;
+    try_wordlines(setup, &at, &mut findings)?;
+    Ok(findings)
+}
+
+/// Gains of copies by age where channels are slower and faster.
+fn try_rates(setup: &Setup, at: &At, findings: &mut Findings) -> Result<(), LabError> {
+    let rates: Vec<String> = at.rates.iter().map(|rate| format!("flash.channel_rate={rate} MT/s")).collect();
+    let of_rate = |rate| [NONE, BY_AGE].map(|drive| (at.drives[drive].as_str(), vec![rate]));
+    let drives = rates.iter().map(String::as_str).flat_map(of_rate).collect();
+    let table = first(at, drives, 1).make(setup, "copied, rates of channels")?;
+    let gains = table[0][0].chunks(2).map(|pair| pair[1].iops() / pair[0].iops() - 1.0).collect();
+    findings.figures.push(Figure::Columns(Columns {
+        title: format!("Gain in IOPS by copies inside dies, {}, {}, by rate of the channels", at.workloads[0], at.stages[0]),
+        note: "over the drive that copies nothing; no claim: the source gives no rate".to_owned(),
+        x: "MT/s".to_owned(),
+        y: "share".to_owned(),
+        groups: at.rates.iter().map(f64::to_string).collect(),
+        series: vec![(at.drives[BY_AGE].clone(), gains)],
+    }));
+    Ok(())
+}
+
+/// Gains of copies by age where one program fills a whole wordline: a move is shorter, and the bus a greater part of it.
+fn try_wordlines(setup: &Setup, at: &At, findings: &mut Findings) -> Result<(), LabError> {
+    let program = format!("timing.t_program_wordline={} s", at.wordline);
+    let settings = vec!["capabilities.program_scope=wordline", program.as_str()];
+    let drives = [NONE, BY_AGE].map(|drive| (at.drives[drive].as_str(), settings.clone())).to_vec();
+    let table = first(at, drives, at.workloads.len()).make(setup, "copied, whole wordlines")?;
+    let gains: Vec<f64> = table[0].iter().map(|pair| pair[1].iops() / pair[0].iops() - 1.0).collect();
+    findings.set("gain-wordline", greatest(&gains));
+    findings.figures.push(Figure::Columns(Columns {
+        title: format!("Gain in IOPS by copies inside dies, {}, where one program fills a wordline", at.stages[0]),
+        note: "over the drive that copies nothing".to_owned(),
+        x: "workload".to_owned(),
+        y: "share".to_owned(),
+        groups: at.workloads.to_vec(),
+        series: vec![(at.drives[BY_AGE].clone(), gains)],
+    }));
+    Ok(())
+}
+
+/// Runs of these drives at the first stage, under so many of the workloads.
+fn first<'a>(at: &'a At, drives: Vec<(&'a str, Vec<&'a str>)>, workloads: usize) -> Runs<'a> {
+    Runs {
+        drives,
+        size: &at.size,
+        workloads: &at.workloads[..workloads],
+        lengths: &at.lengths[..workloads],
+        stages: &at.stages[..1],
+        kept: at.kept,
+    }
 }
 
 fn judge(at: &At, table: &[Vec<Vec<Tried>>]) -> Findings {

@@ -36,6 +36,7 @@ mod retries;
 mod sanitise;
 mod sensitivity;
 mod stages;
+mod told;
 mod versions;
 
 /// One quantity that a bench measures.
@@ -219,6 +220,7 @@ pub const BENCHES: &[Bench] = &[
     bounded::BENCH,
     copied::BENCH,
     endurance::BENCH,
+    told::BENCH,
 ];
 
 /// The bench and metric that `bench.metric` names.
