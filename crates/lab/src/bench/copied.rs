@@ -52,8 +52,8 @@ conditions! {
         kept: Span,
         /// rates of the channels in MT/s, tried at the first stage under the first workload
         rates: [Number; 4],
-        /// time of a program that fills a whole wordline, tried at the first stage
-        wordline: Span,
+        /// time of a program that fills a whole wordline in microseconds, tried at the first stage
+        wordline: Number,
     }
 }
 
@@ -108,7 +108,7 @@ fn try_rates(setup: &Setup, at: &At, findings: &mut Findings) -> Result<(), LabE
 
 /// Gains of copies by age where one program fills a whole wordline: a move is shorter, and the bus a greater part of it.
 fn try_wordlines(setup: &Setup, at: &At, findings: &mut Findings) -> Result<(), LabError> {
-    let program = format!("timing.t_program_wordline={} s", at.wordline);
+    let program = format!("timing.t_program_wordline={} us", at.wordline);
     let settings = vec!["capabilities.program_scope=wordline", program.as_str()];
     let drives = [NONE, BY_AGE].map(|drive| (at.drives[drive].as_str(), settings.clone())).to_vec();
     let table = first(at, drives, at.workloads.len()).make(setup, "copied, whole wordlines")?;
