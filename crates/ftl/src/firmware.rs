@@ -525,9 +525,9 @@ impl Firmware {
         let Rooms { core, panel, metadata, .. } = &mut self.rooms;
         assert!(!metadata.has_journal(), "a core that keeps a journal cannot skip cycles");
         let cycles: Vec<u32> = skipped.iter().map(|of| of.cycles).collect();
+        let erases: Vec<u32> = (0..skipped.len() as u32).map(|group| core.groups().erases(BlockGroup(group))).collect();
         for (group, of) in (0..).map(BlockGroup).zip(skipped) {
-            let erases = core.groups().erases(group);
-            core.groups_mut().set_erases(group, erases.saturating_add(of.cycles));
+            core.groups_mut().set_erases(group, erases[group.index()].saturating_add(of.cycles));
             if of.is_renewed {
                 core.services_mut().renew(group, span);
             }
@@ -535,7 +535,7 @@ impl Firmware {
         for die in core.die_ids() {
             core.die_mut(die).skip_cycles(|group| cycles[group.index()]);
         }
-        panel.leap(&Leap { times, cycles: &cycles });
+        panel.leap(&Leap { times, cycles: &cycles, erases: &erases });
         learn_all_wear(core, panel);
     }
 

@@ -7,4 +7,6 @@ pub struct Leap<'a> {
     pub times: u32,
     /// Erases skipped, by block group.
     pub cycles: &'a [u32],
+    /// Erases before the leap, by block group.
+    pub erases: &'a [u32],
 }

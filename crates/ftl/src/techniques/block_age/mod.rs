@@ -257,11 +257,21 @@ impl Technique for BlockAge {
         }
     }
 
-    /// Ages grow with the erases, until the next filling is measured.
+    /// Ages grow with the erases, until the next filling is measured. A group that was erased in the leap would have been measured there: if it never was, it is
+    /// held to be as good a block as the others in the mean.
     fn leap(&mut self, leap: &Leap<'_>) {
         let Some(table) = self.table.clone() else { return };
-        for (signs, &cycles) in self.signs.iter_mut().zip(leap.cycles).filter(|(signs, _)| signs.age > 0) {
-            signs.age = table.after(signs.age, cycles);
+        let of_worst = |erases: u32| u64::from(table.worst(erases));
+        let known = || self.signs.iter().zip(leap.erases).filter(|(signs, _)| signs.age > 0);
+        let worst: u64 = known().map(|(_, &erases)| of_worst(erases)).sum();
+        let ages: u64 = known().map(|(signs, _)| u64::from(signs.age)).sum();
+        for (signs, (&cycles, &erases)) in self.signs.iter_mut().zip(leap.cycles.iter().zip(leap.erases)) {
+            if signs.age > 0 {
+                signs.age = table.after(signs.age, cycles);
+            } else if cycles > 0 && worst > 0 && self.params.marker == Marker::Age {
+                let age = (ages * of_worst(erases.saturating_add(cycles))).div_ceil(worst);
+                signs.age = age.clamp(1, u64::from(Aging::MOST)) as u16;
+            }
         }
     }
 
@@ -408,10 +418,13 @@ mod tests {
         let before = wear(&technique, &core);
         // By 400 thousandths in 100 erases of the worst.
         for cycles in [0, 10] {
-            technique.leap(&Leap { times: 3, cycles: &vec![cycles; small(64).layout().group_count()] });
+            let groups = small(64).layout().group_count();
+            technique.leap(&Leap { times: 3, cycles: &vec![cycles; groups], erases: &vec![0; groups] });
             assert_eq!(wear(&technique, &core), before + 4 * cycles as u16);
         }
         assert_eq!(technique.wear_after(&core.ctx(Nanos(1)), GROUP, 100), Some(Wear(before + 440)));
+        // The first leap skipped no erase. At the second the table's worst was 300 for GROUP, which had none before, and is 700 for the other now.
+        assert_eq!(technique.signs[GROUP.index() + 1].age, (before * 7).div_ceil(3));
         let (pe, core) = self::technique(Marker::Pe);
         assert_eq!(pe.wear_after(&core.ctx(Nanos(1)), GROUP, 4), Some(Wear(500)));
     }
