@@ -511,7 +511,7 @@ impl Firmware {
             let (erases, wear) = (self.groups().erases(group), self.groups().wear(group));
             key.levelled_wear(&GroupWear { erases, wear, ahead: panel.wear_after(&ctx, group, AHEAD) })
         };
-        let groups: Vec<Before> = groups.map(|group| Before { wear: wear(group), erases: used(group) }).collect();
+        let groups: Vec<Before> = groups.map(|group| Before::new(wear(group), used(group))).collect();
         levelled::shares(&groups, gap?, times)
     }
 

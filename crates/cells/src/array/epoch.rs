@@ -4,8 +4,8 @@
 //! begin_epoch ──▶ erases, programs, stops …  (counted by block) ──▶ leap(block, like, repetition)
 //! ```
 //!
-//! A leap adds to the stress of a block what further epochs would have added, like its own or like those of another block: as many erases and programs for each one of the epoch, with the
-//! suspensions and the guarded erases of the epoch in proportion. What the block holds stays.
+//! A leap adds to the stress of a block what further epochs would have added, like its own or like those of another block: as many erases and programs for
+//! each one of the epoch, with the suspensions and the guarded erases of the epoch in proportion. What the block holds stays.
 
 use wordline_units::Nanos;
 

@@ -36,13 +36,17 @@ pub struct Share {
 /// A group before many epochs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// Wear of the group; `None`: not known. Then it counts as one like the others.
-    pub(crate) wear: Option<LevelledWear>,
-    /// Erases in the epoch; `None`: the group is out of service.
-    pub(crate) erases: Option<u32>,
+    wear: Option<LevelledWear>,
+    erases: Option<u32>,
 }
 
 impl Before {
+    /// Creates a group of this `wear`, with so many erases in the epoch. `wear`: `None` where it is not known; then it counts as one like the others. `erases`:
+    /// `None` where the group is out of service.
+    pub(crate) fn new(wear: Option<LevelledWear>, erases: Option<u32>) -> Before {
+        Before { wear, erases }
+    }
+
     fn is_used(&self) -> bool {
         self.erases.is_some_and(|erases| erases > 0)
     }

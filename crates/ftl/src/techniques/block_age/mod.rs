@@ -257,8 +257,8 @@ impl Technique for BlockAge {
         }
     }
 
-    /// Ages grow with the erases, until the next filling is measured. A group that was erased in the leap would have been measured there: if it never was, it is
-    /// held to be as good a block as the others in the mean.
+    /// Ages grow with the erases, until the next filling is measured. A group that was erased in the leap would have been measured there: if it never was, it
+    /// is held to be as good a block as the others in the mean.
     fn leap(&mut self, leap: &Leap<'_>) {
         let Some(table) = self.table.clone() else { return };
         let of_worst = |erases: u32| u64::from(table.worst(erases));
