@@ -18,6 +18,7 @@
 
 use crate::pages::check::check;
 use crate::pages::oob::{ProgramMarks, record_bytes};
+use crate::state::layout::Layout;
 
 /// Magic number that a journal page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-jrnl2");
@@ -146,10 +147,25 @@ pub struct Page {
     pub facts: Facts,
 }
 
-/// Position of the first page of marks in a snapshot of `mirrored` mirrored pages, in program units of `each` pages. The second copies begin a program unit
-/// of their own: a power cut cannot take both copies of a page.
-pub(crate) fn marks_begin(mirrored: usize, each: usize) -> usize {
-    mirrored.next_multiple_of(each) + mirrored
+/// Room of a snapshot: program units of a block group, and pages of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    each: usize,
+    programs: usize,
+}
+
+impl Room {
+    /// Creates the room of a block group of this layout.
+    pub(crate) fn of(layout: &Layout) -> Room {
+        Room { each: (layout.units_per_program / layout.units_per_page) as usize, programs: layout.programs as usize }
+    }
+
+    /// Position of the first page of marks in a snapshot of so many mirrored pages and pages of marks. Where the group has the room, the second copies begin a
+    /// program unit of their own: a power cut cannot take both copies of a page.
+    pub(crate) fn marks_begin(self, mirrored: usize, marks: usize) -> usize {
+        let apart = mirrored.next_multiple_of(self.each) + mirrored;
+        if apart + marks <= self.programs.saturating_sub(1) * self.each { apart } else { 2 * mirrored }
+    }
 }
 
 /// Number of records that fit a page of `bytes` bytes.

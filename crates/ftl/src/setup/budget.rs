@@ -5,7 +5,7 @@
 
 use crate::config::Config;
 use crate::pages::checkpoint::{groups_per_page, places_per_page};
-use crate::pages::journal::{marks_begin, marks_per_page, memos_per_page, records_per_page, units_per_page};
+use crate::pages::journal::{marks_per_page, memos_per_page, records_per_page, units_per_page};
 use crate::pages::keys::{entries_per_page, most_bytes, most_pages};
 use crate::sanitise::keys::{Forest, GROWTH};
 use crate::state::layout::Layout;
@@ -112,8 +112,7 @@ fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
         0
     };
     let marks = (groups * layout.data_programs as usize).div_ceil(marks_per_page(page, layout.units_per_program as usize));
-    let each = (layout.units_per_program / layout.units_per_page) as usize;
-    (marks_begin(bits + refused + records + memos + 1, each) + marks).div_ceil(each)
+    (2 * (bits + refused + records + memos + 1) + marks).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
 }
 
 /// Program units that a checkpoint takes at most.
