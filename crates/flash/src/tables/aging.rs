@@ -91,7 +91,7 @@ impl Aging {
         let (ends, worst) = (self.pe.first().zip(self.pe.last()), self.pe_worst.first().zip(self.pe_worst.last()));
         let by_erase = match (ends, worst) {
             (Some((first, last)), Some((least, most))) if first < last && least < most => f64::from(most - least) / f64::from(last - first),
-            // One bin, or none: all of the age has come by its erases.
+            // Of one bin, all of the age has come by its erases.
             (Some((_, &last)), Some((_, &most))) => f64::from(most) / f64::from(last.max(1)),
             _ => 0.0,
         };
@@ -145,5 +145,14 @@ mod tests {
     #[test]
     fn pulses_are_whole_loops_and_the_part_of_the_last() {
         assert_eq!([(0, 9), (1, 255), (3, 51)].map(|(loops, part)| Shown::pulses_of(loops, part)), [0.0, 1.0, 2.2]);
+    }
+
+    #[test]
+    fn an_age_grows_by_the_mean_slope_of_the_worst() {
+        let of = |pe: &[u32], pe_worst: &[u32]| Aging { pe: pe.to_vec(), pe_worst: pe_worst.to_vec(), ..aging() };
+        let table = of(&[1_000, 2_000, 5_000], &[400, 600, 800]);
+        assert_eq!([0, 1, 1_000, u32::MAX].map(|erases| table.after(300, erases)), [300, 301, 400, Aging::MOST]);
+        assert_eq!(of(&[1_000], &[500]).after(300, 100), 350, "of one bin");
+        assert_eq!(of(&[], &[]).after(300, 100), 300);
     }
 }

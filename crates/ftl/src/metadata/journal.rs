@@ -31,7 +31,9 @@ use wordline_units::{Cause, PartId};
 use super::log::Log;
 use super::memos::Memos;
 use super::oob::OobCopies;
-use crate::pages::journal::{Facts, History, Page, Record, Room, Serial, marks_per_page, memos_per_page, records_per_page, units_per_page};
+use crate::pages::journal::{
+    Facts, History, Page, Record, Serial, SnapshotPlaces, marks_per_page, memos_per_page, records_per_page, units_per_page,
+};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
 use crate::state::allocation;
@@ -453,14 +455,14 @@ impl Journal {
         // Of mirrored pages, a snapshot that is whole needs no other proof.
         mirrored.iter_mut().for_each(|page| page.serial.here = [u8::MAX; 2]);
         let each = self.log.program_bytes() / page_bytes;
-        let first_marks = Room::of(core.layout()).marks_begin(mirrored.len(), marks.len());
+        let places = SnapshotPlaces::new(core.layout(), total, marks.len() as u32);
+        let (first_marks, count) = (places.marks as usize, places.end as usize);
         for (position, page) in (first_marks..).zip(&mut marks) {
             let begin = position / each * each;
             let before = [begin.min(mirrored.len()), begin.saturating_sub(first_marks)];
             let so_far = [mirrored.len(), page.serial.own as usize];
             page.serial.here = std::array::from_fn(|kind| (so_far[kind] - before[kind]).min(255) as u8);
         }
-        let count = first_marks + marks.len();
         let room = core.layout().programs as usize * (self.log.program_bytes() / page_bytes);
         assert!(count <= room, "a snapshot of {count} pages, and a group of {room}");
         let mut image = vec![0; (count * page_bytes).next_multiple_of(self.log.program_bytes())];

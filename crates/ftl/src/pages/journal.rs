@@ -147,24 +147,26 @@ pub struct Page {
     pub facts: Facts,
 }
 
-/// Room of a snapshot: program units of a block group, and pages of each.
+/// Places of a snapshot's pages in a block group: mirrored pages, their second copies, marks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
-    each: usize,
-    programs: usize,
+pub(crate) struct SnapshotPlaces {
+    /// Pages of a program unit.
+    pub(crate) each: u32,
+    /// Place of the first page of marks, by pages of the group.
+    pub(crate) marks: u32,
+    /// Number of pages up to the last of marks.
+    pub(crate) end: u32,
 }
 
-impl Room {
-    /// Creates the room of a block group of this layout.
-    pub(crate) fn of(layout: &Layout) -> Room {
-        Room { each: (layout.units_per_program / layout.units_per_page) as usize, programs: layout.programs as usize }
-    }
-
-    /// Position of the first page of marks in a snapshot of so many mirrored pages and pages of marks. Where the group has the room, the second copies begin a
-    /// program unit of their own: a power cut cannot take both copies of a page.
-    pub(crate) fn marks_begin(self, mirrored: usize, marks: usize) -> usize {
-        let apart = mirrored.next_multiple_of(self.each) + mirrored;
-        if apart + marks <= self.programs.saturating_sub(1) * self.each { apart } else { 2 * mirrored }
+impl SnapshotPlaces {
+    /// Places in a group of this layout of so many mirrored pages and pages of marks. Where the group has the room, the second copies begin a program unit of
+    /// their own: a power cut cannot take both copies of a page.
+    pub(crate) fn new(layout: &Layout, mirrored: u32, marks: u32) -> SnapshotPlaces {
+        let each = layout.units_per_program / layout.units_per_page;
+        let apart = mirrored.next_multiple_of(each) + mirrored;
+        // One program unit stays for what follows the snapshot.
+        let first = if apart + marks <= (layout.programs - 1) * each { apart } else { 2 * mirrored };
+        SnapshotPlaces { each, marks: first, end: first + marks }
     }
 }
 
@@ -345,5 +347,19 @@ mod tests {
         }
         assert_eq!(Page::read(&[]), None);
         assert_eq!(Page::read(&[0; 48]), None);
+    }
+
+    #[test]
+    fn second_copies_of_a_snapshot_begin_a_program_of_their_own_where_there_is_room() {
+        let layout = crate::config::tests::small(64).layout();
+        let each = layout.units_per_program / layout.units_per_page;
+        let places = |mirrored: u32, marks: u32| {
+            let SnapshotPlaces { marks: first, end, .. } = SnapshotPlaces::new(&layout, mirrored, marks);
+            (first - mirrored, end)
+        };
+        assert_eq!(places(1, 2), (each, each + 3));
+        let most = (layout.programs - 1) * each;
+        assert_eq!(places(each + 1, most - 3 * each - 1), (2 * each, most), "to the last page");
+        assert_eq!(places(each + 1, most - 3 * each), (each + 1, most - each + 2), "one page more, and both copies lie close");
     }
 }

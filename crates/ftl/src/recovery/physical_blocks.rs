@@ -6,7 +6,8 @@ use wordline_units::DieId;
 
 use super::seen::Seen;
 use crate::pages::checkpoint::CheckpointPage;
-use crate::pages::journal::{Page, Room, Serial};
+use crate::pages::journal::{Page, Serial, SnapshotPlaces};
+use crate::state::layout::Layout;
 
 /// A *stand*: one block of each plane, which together serve as one block group. Which blocks form a stand follows from the factory bad blocks; which group
 /// stands on it changes when blocks go bad.
@@ -77,22 +78,21 @@ impl PhysicalBlocks {
 
     /// True if power was lost before all programs of this generation's snapshot had been begun, second copies and marks included: nothing was ever promised
     /// on its word. In blocks that have failed the last program did, and the snapshot went elsewhere.
-    pub(super) fn is_begun(&self, generation: u64, room: Room, pages_per_program: u32) -> bool {
+    pub(super) fn is_begun(&self, generation: u64, layout: &Layout) -> bool {
         let mut pages = self.journal.iter().filter(|page| page.generation == generation);
-        let snapshot = pages.find_map(|page| Some((page.of_snapshot?.1, page.serial.marks)));
+        let places = pages.find_map(|page| Some(SnapshotPlaces::new(layout, page.of_snapshot?.1, page.serial.marks)));
         let written = self.seen.written.saturating_sub(u32::from(self.broken));
-        let pages = |(mirrored, marks): (u32, u32)| room.marks_begin(mirrored as usize, marks as usize) + marks as usize;
-        snapshot.is_some_and(|snapshot| ((written * pages_per_program) as usize) < pages(snapshot))
+        places.is_some_and(|places| written * places.each < places.end)
     }
 
     /// True if power was lost before the marks in this generation's snapshot were programmed: some are missing, all that are belong to programs that may not
     /// have ended, and nothing was written behind the snapshot.
-    pub(super) fn is_cut_short(&self, generation: u64, room: Room, pages_per_program: u32) -> bool {
+    pub(super) fn is_cut_short(&self, generation: u64, layout: &Layout) -> bool {
         let pages: Vec<&Page> = self.journal.iter().filter(|page| page.generation == generation).collect();
         let Some((mirrored, marks)) = pages.iter().find_map(|page| Some((page.of_snapshot?.1, page.serial.marks))) else { return false };
         let seen: BTreeSet<u32> = pages.iter().filter(|page| !page.facts.is_mirrored()).map(|page| page.serial.own).collect();
-        let first = room.marks_begin(mirrored as usize, marks as usize) as u32;
-        let program = |serial: u32| (first + serial - 1) / pages_per_program;
+        let places = SnapshotPlaces::new(layout, mirrored, marks);
+        let program = |serial: u32| (places.marks + serial - 1) / places.each;
         let is_behind = |page: &&Page| page.of_snapshot.is_none() && (page.facts.is_mirrored() || page.serial.own > marks);
         let mut missing = (1..=marks).filter(|serial| !seen.contains(serial)).peekable();
         missing.peek().is_some() && !pages.iter().any(is_behind) && missing.all(|serial| program(serial) + 1 >= self.seen.written)

@@ -20,7 +20,7 @@ use wordline_units::{BlockId, DieId, Id, PlaneId};
 use crate::config::{Config, Protection};
 use crate::dispatch::Rooms;
 use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
-use crate::pages::journal::{Facts, Page, Record, Room};
+use crate::pages::journal::{Facts, Page, Record};
 use crate::pages::oob::{Filling, MarkCopy, OobPage};
 use crate::recovery::flash_reader::{FlashReader, Found, Held, PagePlace, Reader};
 use crate::recovery::keys::KeysFound;
@@ -174,10 +174,7 @@ impl RecoveryScan {
         lost::look_at_kept(&mut scan, config, &mut reader);
         scan.journal = find_journal(&scan);
         lost::look_at_marks(&mut scan);
-        let marks_lost = {
-            let layout = fresh.core.layout();
-            lost::check_journal(&mut scan, layout.units_per_program, layout.units_per_program / layout.units_per_page, Room::of(layout))
-        };
+        let marks_lost = lost::check_journal(&mut scan, fresh.core.layout());
         (0..scan.stands.len()).for_each(|stand| lost::find_lost(&mut scan, stand, marks_lost, fresh.core.layout()));
         scan.is_rotten |= lost::lacks_unsettled(&scan, fresh.core.layout());
         if scan.is_rotten && scan.tally.checkpoint.is_some() {

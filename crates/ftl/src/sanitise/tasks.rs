@@ -44,7 +44,8 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
             needs_moves = true;
             continue;
         }
-        if secrets.trims_of(scope) > metadata.trims_durable() {
+        let trims = if is_cut { secrets.trims_of(scope) } else { task.trims };
+        if trims > metadata.trims_durable() {
             metadata.hurry(core);
             needs_journal = true;
             continue;

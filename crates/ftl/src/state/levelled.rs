@@ -67,7 +67,6 @@ pub(crate) fn shares(groups: &[Before], gap: u32, times: u32) -> Option<Vec<Shar
     if 2.0 * drift < f64::from(gap) {
         return None;
     }
-    let known_used = groups.iter().filter(|group| group.is_used()).count();
     let in_epoch: f64 = serving.iter().map(|(_, erases)| erases).sum();
     let all = in_epoch * f64::from(times);
     let cycle = f64::from(gap);
@@ -93,7 +92,8 @@ pub(crate) fn shares(groups: &[Before], gap: u32, times: u32) -> Option<Vec<Shar
         let middle = (low + level) / 2.0;
         if needed(middle) < all { low = middle } else { level = middle }
     }
-    let usual_use = in_epoch / known_used as f64;
+    // An unused group does again what the group did whose use is nearest to the mean.
+    let usual_use = in_epoch / groups.iter().filter(|group| group.is_used()).count() as f64;
     let far = |erases: u32| (f64::from(erases) - usual_use).abs();
     let used = groups.iter().enumerate().filter(|(_, group)| group.is_used());
     let (donor, of_donor) =
@@ -105,8 +105,12 @@ pub(crate) fn shares(groups: &[Before], gap: u32, times: u32) -> Option<Vec<Shar
         let (like, each) = if erases > 0 { (place, erases) } else { (donor, of_donor) };
         let [below, above] = [low, level].map(|level| gains(level, place, group));
         let more = (above.0 - below.0) / by_erase(group);
-        let (gain, has_moved) = if more <= left { above } else { below };
-        left -= if more <= left { more } else { 0.0 };
+        let (gain, has_moved) = if more <= left {
+            left -= more;
+            above
+        } else {
+            below
+        };
         Share { like, times: (gain / by_erase(group) / f64::from(each)).round() as u32, has_moved }
     };
     Some(groups.iter().enumerate().map(share).collect())

@@ -63,6 +63,19 @@ fn a_die_that_clears_the_way_of_a_sanitiser_does_not_rest() {
     }
 }
 
+/// Cuts within two snapshots of the journal, which had all units refused; copies that were passed over and came back; a scrub before the trim that it needs was
+/// on flash. Scenarios are drawn from the seed, so these say something for as long as they are drawn like this.
+#[test]
+fn what_rare_trials_found_stays_mended() {
+    must(5_141, Some(185), 200);
+    for seed in [50_982, 51_023, 52_129] {
+        trial_on(cached(seed), None, 200, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
+    }
+    [314_712, 322_386, 418_357].into_iter().for_each(|seed| {
+        must(seed, None, 60);
+    });
+}
+
 #[test]
 fn planted_bugs_are_caught() {
     let hook = std::panic::take_hook();

@@ -2,7 +2,7 @@
 
 use super::{Copied, RecoveryScan, is_set};
 use crate::config::{Config, Protection};
-use crate::pages::journal::{Facts, Page, Room};
+use crate::pages::journal::{Facts, Page};
 use crate::pages::kept::{FACTS, Fact};
 use crate::pages::oob::MarkCopy;
 use crate::recovery::flash_reader::Reader;
@@ -186,17 +186,17 @@ pub(in crate::recovery) fn refused_before(scan: &RecoveryScan) -> impl Iterator<
 
 /// Check that no page of the journal's generation is missing, as far as pages programmed after it tell. If a trim may be missing, the content of the drive is
 /// unknown. Returns true if marks may be missing.
-pub(super) fn check_journal(scan: &mut RecoveryScan, units_per_program: u32, pages_per_program: u32, room: Room) -> bool {
+pub(super) fn check_journal(scan: &mut RecoveryScan, layout: &Layout) -> bool {
     let generation = scan.journal.as_ref().map(|journal| (journal.stand, journal.generation, journal.is_whole));
     let mut has_gap = [false; 2];
     if let Some((stand, generation, is_whole)) = generation {
-        scan.is_unknown |= !is_whole && scan.has_copies && !is_first_begun(scan, room, pages_per_program);
+        scan.is_unknown |= !is_whole && scan.has_copies && !is_first_begun(scan, layout);
         has_gap = scan.stands[stand].gaps(generation);
-        has_gap[1] = lacks_marks(scan, generation, room, pages_per_program);
+        has_gap[1] = lacks_marks(scan, generation, layout);
         // A later generation that was being begun: of its last program nobody knows whether it has ended, but of those before.
         let is_later = |stand: &PhysicalBlocks| !stand.erase_was_begun() && stand.journal.iter().any(|page| page.generation > generation);
         let is_cut_before_its_end =
-            |stand: &PhysicalBlocks| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * units_per_program);
+            |stand: &PhysicalBlocks| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * layout.units_per_program);
         scan.is_unknown |= scan.has_copies && scan.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
     }
     scan.is_unknown |= has_gap[0] && scan.has_copies;
@@ -204,13 +204,13 @@ pub(super) fn check_journal(scan: &mut RecoveryScan, units_per_program: u32, pag
 }
 
 /// True if no generation of the journal was ever needed: all that is there of it are snapshots that were being begun.
-fn is_first_begun(scan: &RecoveryScan, room: Room, pages_per_program: u32) -> bool {
-    generations(scan).into_keys().all(|(generation, stand)| scan.stands[stand].is_begun(generation, room, pages_per_program))
+fn is_first_begun(scan: &RecoveryScan, layout: &Layout) -> bool {
+    generations(scan).into_keys().all(|(generation, stand)| scan.stands[stand].is_begun(generation, layout))
 }
 
 /// True if a page of marks is missing that generation `newest` of the journal needs: its own or, where its snapshot was cut short before its marks were
 /// programmed, those of earlier generations. Notes the generations that count in `in_force`, and those between them that never held in `never_held`.
-fn lacks_marks(scan: &mut RecoveryScan, newest: u64, room: Room, pages_per_program: u32) -> bool {
+fn lacks_marks(scan: &mut RecoveryScan, newest: u64, layout: &Layout) -> bool {
     let (mut in_force, mut never_held) = (Vec::new(), Vec::new());
     // As long as all were cut short, the first has to be there, and the first snapshot there ever was is of generation 2.
     let mut is_lacking = None;
@@ -218,12 +218,12 @@ fn lacks_marks(scan: &mut RecoveryScan, newest: u64, room: Room, pages_per_progr
         let stand = &scan.stands[stand];
         if is_whole {
             in_force.push(generation);
-            if !stand.is_cut_short(generation, room, pages_per_program) {
+            if !stand.is_cut_short(generation, layout) {
                 is_lacking = Some(stand.gaps(generation)[1]);
                 break;
             }
         } else if !in_force.is_empty() {
-            if !stand.is_begun(generation, room, pages_per_program) && !stand.is_cut_short(generation, room, pages_per_program) {
+            if !stand.is_begun(generation, layout) && !stand.is_cut_short(generation, layout) {
                 // Its marks were there, and nobody knows what they said.
                 is_lacking = Some(true);
                 break;
