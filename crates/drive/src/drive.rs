@@ -99,6 +99,7 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) expected: Option<HostRequest>,
     /// Tries of the read that keeps a die after a failed try.
     pub(crate) tries: IdMap<DieId, Tries>,
+    pub(crate) parked: crate::parked::ParkedReads,
     /// Scratch list for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
@@ -183,6 +184,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             host: HostQueues::new(config.weights),
             expected: None,
             tries: IdMap::from_fn(geometry.dies() as usize, |_| Tries::default()),
+            parked: crate::parked::ParkedReads::default(),
             spare: Vec::new(),
             completed: 0,
             data: P::KEEPS.then(|| {

@@ -24,7 +24,7 @@ use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
 use crate::following::Intake;
 use crate::stop::{NOT_STOPPING, StopStage, Stopping};
-use crate::tries::{Sensing, first_try, set_try};
+use crate::tries::{Sensing, Tries, first_try, set_try};
 
 /// Place of a flash operation under way in the drive's table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,9 @@ pub(crate) struct Flight {
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
     /// Present try of a read.
-    last: ReadTry,
+    pub(crate) last: ReadTry,
     /// Next try of a read, after one that error correction cannot mend; `None`: the read fails.
-    next: Option<ReadTry>,
+    pub(crate) next: Option<ReadTry>,
     /// Number of tries after the first.
     retries: u32,
     /// Wrong bits in the worst codeword of the last try.
@@ -221,6 +221,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return;
         }
         let die = self.wiring.die(core, operation.die);
+        if let Some((slot, tries)) = self.parked.take(core, operation.tag)
+            && let OperationKind::Read { bytes, .. } = operation.kind
+        {
+            return self.go_on(now, slot, bytes, tries);
+        }
         match operation.kind {
             OperationKind::Suspend { stop } => return self.suspend(now, die, stop),
             OperationKind::Resume => return self.resume(now, die),
@@ -444,12 +449,36 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.pump(now, core);
     }
 
-    /// Sense once more after failed error correction, with the try that the firmware has chosen. The die was kept for it.
+    /// Sense once more after failed error correction, with the try that the firmware has chosen. The die was kept for it, unless a read goes first that has
+    /// come meanwhile.
     pub(crate) fn retry(&mut self, now: Nanos, slot: FlightSlot) {
         let flight = &mut self.flights[slot.index()];
         flight.lost_on_bus += flight.transferred - flight.sensed;
         flight.decoding += now - flight.transferred;
         flight.retries += 1;
+        let (core, local) = (flight.core, flight.local);
+        if self.ftls[core as usize].yields(now, local) {
+            return self.yielded(now, slot);
+        }
+        self.sense_again(now, slot);
+    }
+
+    /// Go on with the read of `bytes` in `slot`, which had left its die and is ordered again after these `tries`.
+    #[cold]
+    fn go_on(&mut self, now: Nanos, slot: FlightSlot, bytes: Bytes, tries: Tries) {
+        let Drive { flights, cores, config, .. } = self;
+        let flight = &mut flights[slot.index()];
+        let cost = config.costs.operation;
+        let start = if cost == Nanos::ZERO { now } else { cores[flight.core as usize].occupy(now, cost) };
+        flight.core_span += cost;
+        flight.bytes = bytes;
+        self.tries[flight.die] = tries;
+        self.sense_again(start, slot);
+    }
+
+    /// Sense the page of the read in `slot` with the try that comes next.
+    fn sense_again(&mut self, now: Nanos, slot: FlightSlot) {
+        let flight = &mut self.flights[slot.index()];
         flight.last = flight.next.take().expect("it is known how it is tried again");
         let chip = &mut self.chips[flight.die];
         let from = self.tries[flight.die].aim(chip, flight.last, &self.config.read_sets, now);

@@ -23,6 +23,7 @@ mod host;
 pub mod image;
 mod inspect;
 mod leap;
+mod parked;
 pub mod precondition;
 mod relive;
 mod stop;

@@ -134,7 +134,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     fn tell_stopped(&mut self, now: Nanos, die: DieId, stop: Stop, (kind, cause): (FlashOp, Cause), waited: Nanos) {
         let how = match stop {
             Stop::Now => StopKind::Now,
-            Stop::AtStep if self.config.sheet.capabilities.stop_at_step => StopKind::AtStep,
+            Stop::AtStep if kind == FlashOp::Read || self.config.sheet.capabilities.stop_at_step => StopKind::AtStep,
             Stop::AtStep => StopKind::FixedTime,
         };
         self.emit(now, Event::Stopped { die, how, kind, cause, waited });
@@ -173,6 +173,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let free = chip.issue(Command::Abort, now).ready_at;
         let flight = &mut self.flights[slot];
         flight.attempt = flight.attempt.wrapping_add(1);
+        flight.array = (flight.array + (free - now)).saturating_sub(flight.sensed - now);
+        // This try is made again.
+        flight.next = Some(flight.last);
         flight.sensed = now;
         flight.stopping.since = now;
         self.calendar.enter(free, Due::Aborted { flight: FlightSlot::at(slot) });
@@ -181,10 +184,29 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Give a read back to the firmware that was broken off: its die is free.
     pub(crate) fn aborted(&mut self, now: Nanos, slot: FlightSlot) {
         let Flight { core, die, local, op, cause, stopping, .. } = self.flights[slot.index()];
-        self.idle_flights.push(slot);
         let waited = now - stopping.since;
+        self.park(slot);
         self.tell_stopped(now, die, Stop::Now, (op, cause), waited);
         self.ftls[core as usize].stopped(now, local, Stopped::Aborted { waited });
         self.pump(now, core);
+    }
+
+    /// Take a read off its die that gives way between two tries: the firmware has queued it again.
+    #[cold]
+    pub(crate) fn yielded(&mut self, now: Nanos, slot: FlightSlot) {
+        let Flight { core, die, op, cause, .. } = self.flights[slot.index()];
+        self.park(slot);
+        self.tell_stopped(now, die, Stop::AtStep, (op, cause), Nanos::ZERO);
+        self.pump(now, core);
+    }
+
+    /// Keep the read in `slot` until the firmware orders it again. Measurements are not kept: they begin anew.
+    fn park(&mut self, slot: FlightSlot) {
+        let flight = &mut self.flights[slot.index()];
+        if flight.cause == Cause::Measure {
+            return self.idle_flights.push(slot);
+        }
+        let tries = std::mem::take(&mut self.tries[flight.die]);
+        self.parked.park((flight.core, flight.tag), slot, tries);
     }
 }

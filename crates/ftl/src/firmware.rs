@@ -155,6 +155,13 @@ impl Firmware {
         self.rooms.stopped(die, how);
     }
 
+    /// Asks whether the read that `die` is doing, which error correction could not mend and which would be tried again, gives way to one that waits. If it
+    /// does, the die is free, and the core orders the read again under its tag: it goes on with the try that comes next, and no sensing is repeated.
+    pub fn yields(&mut self, now: Nanos, die: DieId) -> bool {
+        self.rooms.core.set_now(now);
+        self.rooms.yields(die)
+    }
+
     /// Tells the core that time has passed.
     pub fn tick(&mut self, now: Nanos) {
         let core = &mut self.rooms.core;

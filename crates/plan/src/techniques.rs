@@ -188,6 +188,7 @@ pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
         Need::Suspend => &["capabilities.suspend_program", "capabilities.suspend_erase"],
         Need::StopAtStep => &["capabilities.stop_at_step"],
         Need::StopNowErase => &["capabilities.stop_now_erase"],
+        Need::StopNowProgram => &["capabilities.stop_now_program"],
         Need::AbortRead => &["capabilities.abort_read"],
         Need::ProgramSettings => &["capabilities.program_settings"],
         Need::GuardedErase => &["capabilities.guarded_erase"],

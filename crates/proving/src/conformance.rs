@@ -131,7 +131,7 @@ fn is_no_bolder_without_memos(
     let ctx = tables.ctx(now);
     for _ in 0..STEPS {
         let copy = draw_copy(draw, &layout);
-        let conflict = Conflict { busy: draw_busy(draw, &layout), waiting: draw_priority(draw) };
+        let conflict = draw_conflict(draw, &layout);
         let is_bolder =
             bolder(without.way(&ctx, &copy), with.way(&ctx, &copy)) || bolder(without.stop(&ctx, &conflict), with.stop(&ctx, &conflict));
         if is_bolder {
@@ -221,10 +221,12 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
         return Err(format!("it lets data of the bus go nowhere: {data:?}"));
     }
     note(Hook::Fit, fit == Fit::Exact, format!("{fit:?}"));
-    let busy = draw_busy(draw, layout);
-    let stop = technique.stop(ctx, &Conflict { busy, waiting: draw_priority(draw) });
+    let conflict = draw_conflict(draw, layout);
+    let busy = conflict.busy;
+    let stop = technique.stop(ctx, &conflict);
     note(Hook::Stop, says_nothing(&stop), format!("{stop:?}"));
-    let hold = technique.hold(ctx, &Held { busy, served: draw.below(9) as u16, next: draw_priority(draw) });
+    let served = std::array::from_fn(|_| draw.below(3) as u16);
+    let hold = technique.hold(ctx, &Held { busy, served, next: draw_priority(draw), is_at_floor: draw.happens(0.2) });
     note(Hook::Hold, says_nothing(&hold), format!("{hold:?}"));
     let other = Work { kind: WorkKind::Rewrite(draw_group(draw, layout)), cause: Cause::Disturb, due: NEVER };
     let start = technique.may_work(ctx, &other, &Waiting { since: Nanos::ZERO, reads: None });
@@ -344,11 +346,18 @@ fn draw_copy(draw: &mut Draw, layout: &Layout) -> Copy {
     Copy { from: draw_unit(draw, layout), to: draw.happens(0.9).then(|| draw_group(draw, layout)), why: Cause::Gc }
 }
 
+fn draw_conflict(draw: &mut Draw, layout: &Layout) -> Conflict {
+    Conflict { busy: draw_busy(draw, layout), waiting: draw_priority(draw), is_at_floor: draw.happens(0.2) }
+}
+
 fn draw_busy(draw: &mut Draw, layout: &Layout) -> Busy {
     let group = draw_group(draw, layout);
     let kind = [FlashOp::Program, FlashOp::Erase, FlashOp::Copyback, FlashOp::Read][draw.below(4) as usize];
     let reader = (kind == FlashOp::Read).then(|| draw_priority(draw));
-    Busy { die: layout.die(group), kind, reader, cause: Cause::Host, group, stops: draw.below(5) as u16, stops_now: 0 }
+    let stops_now = std::array::from_fn(|_| draw.below(40) as u16);
+    let served = std::array::from_fn(|_| draw.below(40) as u16);
+    let (stops, steps) = (draw.below(200) as u16, draw.below(40) as u16);
+    Busy { die: layout.die(group), kind, reader, cause: Cause::Host, group, stops, stops_now, served, steps }
 }
 
 fn draw_stop(draw: &mut Draw, layout: &Layout) -> StopReport {

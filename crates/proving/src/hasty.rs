@@ -50,6 +50,10 @@ impl Technique for Hasty {
     }
 
     fn hold(&self, ctx: &Ctx<'_>, held: &Held) -> Says<Hold> {
-        if held.served > 0 && self.die(ctx.now, held.busy.die, 1, 3) == 0 { [Say::AtMost(Hold::Resume), Say::Abstain] } else { abstain() }
+        if held.served != [0; 4] && self.die(ctx.now, held.busy.die, 1, 3) == 0 {
+            [Say::AtMost(Hold::Resume), Say::Abstain]
+        } else {
+            abstain()
+        }
     }
 }

@@ -151,6 +151,7 @@ pub(crate) fn equip(config: &mut Config) {
                 Need::Suspend => (able.suspend_program, able.suspend_erase) = (true, true),
                 Need::StopAtStep => able.stop_at_step = true,
                 Need::StopNowErase => able.stop_now_erase = true,
+                Need::StopNowProgram => able.stop_now_program = true,
                 Need::AbortRead => able.abort_read = true,
                 Need::GuardedErase => able.guarded_erase = true,
                 Need::EraseTrace => able.erase_trace = true,

@@ -7,8 +7,9 @@ pub(crate) mod ended;
 mod landing;
 pub(crate) mod load;
 pub(crate) mod next;
+mod stopping;
 
-use wordline_flash::{Stop, Stopped};
+use wordline_flash::Stopped;
 use wordline_units::{DieId, HostOp, Nanos};
 
 use crate::gc::{self, Gc};
@@ -93,19 +94,22 @@ impl Rooms {
     /// Take the answer to the order to stop what `die` is doing, and tell the techniques.
     #[cold]
     pub(crate) fn stopped(&mut self, die: DieId, answer: Stopped) {
+        if let Some(report) = stopping::answered(&mut self.core, die, answer) {
+            self.tell_stop(report);
+        }
+    }
+
+    /// Decide whether the read that `die` is doing gives way between two tries. If it does, it is queued again and the die is free.
+    #[cold]
+    pub(crate) fn yields(&mut self, die: DieId) -> bool {
+        let report = stopping::between_tries(&mut self.core, &self.panel, die);
+        report.inspect(|&report| self.tell_stop(report)).is_some()
+    }
+
+    fn tell_stop(&mut self, report: StopReport) {
         let Rooms { core, panel, metadata, .. } = self;
-        let (how, waited) = match answer {
-            Stopped::Refused => return core.die_mut(die).refuse_stop(),
-            Stopped::Held { how, waited } if core.held(die, how) => (how, waited),
-            Stopped::Held { .. } => return,
-            Stopped::Aborted { waited } => {
-                core.aborted(die);
-                (Stop::Now, waited)
-            }
-        };
         if panel.has(Hook::Stopped) {
-            let busy = core.die(die).busy();
-            metadata.notify(core, panel, News::Stopped(StopReport { busy, how, waited }));
+            metadata.notify(core, panel, News::Stopped(report));
         }
     }
 

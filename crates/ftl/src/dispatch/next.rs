@@ -95,12 +95,14 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let Rooms { core, panel, gc, .. } = rooms;
     if let Activity::Suspended(cause) = core.die(die).activity() {
         if serves_while_held(core, panel, die)
+            && let Some(priority) = core.die(die).reads().next_priority()
             && let Some(read) = next_read(core, panel, die)
         {
-            core.die_mut(die).serve();
+            core.die_mut(die).stops_mut().serve(priority);
             return Some(read);
         }
-        core.die_mut(die).resume();
+        let (now, steps) = (core.now(), core.settings().steps);
+        core.die_mut(die).resume(now, &steps);
         if let Some(priority) = core.die(die).reads().next_priority() {
             give_way(core, panel, die, priority);
         }

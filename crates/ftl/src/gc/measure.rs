@@ -72,7 +72,7 @@ fn read(core: &mut Core, panel: &Panel, die: DieId, wanted: &Measurement) -> Ope
     let operation = issue_read(core, panel, die, tag);
     if panel.has(Hook::Stop) {
         // Any read of the host may break it off.
-        core.die_mut(die).note_reader(Priority::Low);
+        core.die_mut(die).stops_mut().note_reader(Priority::Low);
     }
     operation
 }

@@ -146,8 +146,7 @@ fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, ad
     let (tag, die) = core.queue_read(purpose, cause, addr, bytes, priority);
     match core.die(die).activity() {
         Activity::Free => core.wake(die),
-        Activity::Working(_) | Activity::Suspending(_) | Activity::Busy => give_way(core, panel, die, priority),
-        Activity::Aborting | Activity::Suspended(_) => {}
+        Activity::Working(_) | Activity::Suspending(_) | Activity::Busy | Activity::Suspended(_) => give_way(core, panel, die, priority),
     }
     tag
 }

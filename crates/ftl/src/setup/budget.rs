@@ -11,6 +11,7 @@ use crate::sanitise::keys::{Forest, GROWTH};
 use crate::state::layout::Layout;
 use crate::state::settings::Settings;
 use crate::state::spared::least_usable;
+use crate::state::stops::Steps;
 use crate::techniques::hooks::Hook;
 use crate::techniques::merge::merge_key_stores;
 use crate::techniques::seam::{Ask, KeyStore, Persists};
@@ -31,6 +32,7 @@ pub(crate) fn settings(config: &Config) -> Settings {
         any_order: sheet.capabilities.any_order,
         copyback: sheet.capabilities.copyback,
         capabilities: sheet.capabilities,
+        steps: Steps::of(&sheet.timing),
         keeps_data: config.keeps_data,
         checkpoint_every: config.checkpoint_every,
         reserve: config.dies * config.reserve() + groups(config, &layout),

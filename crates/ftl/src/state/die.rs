@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Stop;
-use wordline_units::{Cause, DieId, FlashOp, Nanos, OpTag, Priority};
+use wordline_units::{Cause, Nanos, OpTag, Priority};
 
 use crate::state::batch::Programs;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::reads::ReadQueue;
 use crate::state::spare_blocks::SpareBlocks;
+use crate::state::stops::{Busy, Steps, Stops};
 use crate::state::wordline_order::{Open, WordlineOrder};
-use crate::state::work::{Activity, Asked, Busy, Holdings, Job, Moved, Rewrite, Stream};
+use crate::state::work::{Activity, Asked, Holdings, Job, Moved, Rewrite, Stream};
 
 /// State of one die. The size of this type is a power of two, so that the address of a die's entry is one shift: each operation does a dozen of them.
 #[derive(Clone, Debug)]
@@ -36,15 +37,10 @@ pub(crate) struct Die {
     rewrite_queue: VecDeque<Rewrite>,
     /// Request to collect a victim beyond what space demands.
     extra_victim: Option<Asked>,
-    /// Program or erase that the die is doing or that is suspended; or the read that it is doing.
-    busy: Busy,
-    busy_tag: OpTag,
-    /// Stop that was ordered last.
-    ordered: Stop,
-    /// Reads served since the last suspend.
-    served: u16,
-    /// Instant of the last suspend.
-    held_since: Nanos,
+    /// Apart from the rest: most drives never look at it.
+    stops: Box<Stops>,
+    /// True if the operation under way was noted in `stops`.
+    is_noted: bool,
     /// Program that the die is doing, and the one that it does next.
     programs: Programs,
     /// True if the last attempt at GC found nothing to collect.
@@ -77,19 +73,8 @@ impl Die {
             awaiting_last_units: Vec::new(),
             rewrite_queue: VecDeque::new(),
             extra_victim: None,
-            busy: Busy {
-                die: DieId(0),
-                kind: FlashOp::Program,
-                reader: None,
-                cause: Cause::Host,
-                group: BlockGroup(0),
-                stops: 0,
-                stops_now: 0,
-            },
-            busy_tag: OpTag(0),
-            ordered: Stop::AtStep,
-            served: 0,
-            held_since: Nanos::ZERO,
+            stops: Box::new(Stops::new()),
+            is_noted: false,
             programs: Programs::new(),
             gc_stalled: false,
             credit: 0,
@@ -124,98 +109,78 @@ impl Die {
         if self.programs.has_next() {
             return false;
         }
+        if std::mem::take(&mut self.is_noted) {
+            self.stops.ended();
+        }
         self.activity = match self.activity {
             // Ended before the suspend took hold.
-            Activity::Suspending(_) | Activity::Aborting | Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
+            Activity::Suspending(_) | Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
             Activity::Suspended(cause) => Activity::Suspended(cause),
         };
         true
     }
 
-    /// Note that the program or erase under way is to be suspended in the way of `stop`. Returns false if that has been ordered already, or a harder stop.
-    pub(crate) fn suspend(&mut self, stop: Stop) -> bool {
-        match self.activity {
-            Activity::Working(cause) => self.activity = Activity::Suspending(cause),
-            Activity::Suspending(_) if stop > self.ordered => {}
-            Activity::Suspending(_) | Activity::Suspended(_) | Activity::Aborting | Activity::Free | Activity::Busy => return false,
-        }
-        self.ordered = stop;
-        true
+    /// Note the operation `tag`, which a technique may want to stop and which begins at `now`.
+    pub(crate) fn note_busy(&mut self, now: Nanos, tag: OpTag, busy: Busy) {
+        self.is_noted = true;
+        self.stops.note(now, tag, busy);
     }
 
-    /// Note that the read under way is to be broken off. Returns its tag.
-    pub(crate) fn abort(&mut self) -> OpTag {
-        debug_assert_eq!(self.activity, Activity::Busy);
-        self.activity = Activity::Aborting;
-        self.busy_tag
+    /// Note that the program or erase under way is to be suspended in the way of `stop`, for a read of this `priority`. Returns false if that has been ordered
+    /// already, or a harder stop.
+    pub(crate) fn suspend(&mut self, stop: Stop, priority: Priority) -> bool {
+        match self.activity {
+            Activity::Working(cause) => self.activity = Activity::Suspending(cause),
+            Activity::Suspending(_) if !self.stops.has_ordered(stop) => {}
+            Activity::Suspending(_) | Activity::Suspended(_) | Activity::Free | Activity::Busy => return false,
+        }
+        self.stops.order(stop, priority);
+        true
     }
 
     /// Withdraw the stop, which the die cannot do now.
     pub(crate) fn refuse_stop(&mut self) {
-        match self.activity {
-            Activity::Suspending(cause) => self.activity = Activity::Working(cause),
-            Activity::Aborting => self.activity = Activity::Busy,
-            Activity::Suspended(_) | Activity::Working(_) | Activity::Free | Activity::Busy => {}
-        }
-    }
-
-    /// Note that the program or erase is suspended at `now`, in the way of `how`. Returns false if no suspend was ordered.
-    pub(crate) fn hold(&mut self, now: Nanos, how: Stop) -> bool {
-        let Activity::Suspending(cause) = self.activity else { return false };
-        self.busy.stops = self.busy.stops.saturating_add(1);
-        self.busy.stops_now = self.busy.stops_now.saturating_add(u16::from(how == Stop::Now));
-        self.served = 0;
-        self.held_since = now;
-        self.activity = Activity::Suspended(cause);
-        true
-    }
-
-    /// Instant of the last suspend.
-    pub(crate) fn held_since(&self) -> Nanos {
-        self.held_since
-    }
-
-    /// Note that the read under way was broken off. Returns its tag and the priority with which it waited; `None`: that was not ordered.
-    pub(crate) fn aborted(&mut self) -> Option<(OpTag, Priority)> {
-        let (Activity::Aborting, Some(priority)) = (self.activity, self.busy.reader) else { return None };
-        self.activity = Activity::Free;
-        Some((self.busy_tag, priority))
-    }
-
-    /// Note that the suspended program or erase goes on.
-    pub(crate) fn resume(&mut self) {
-        if let Activity::Suspended(cause) = self.activity {
+        if !self.stops.refuse_abort()
+            && let Activity::Suspending(cause) = self.activity
+        {
             self.activity = Activity::Working(cause);
         }
     }
 
-    /// Program or erase that the die is doing or that is suspended.
-    pub(crate) fn busy(&self) -> Busy {
-        self.busy
+    /// Note that the program or erase is suspended at `now`, in the way of `how`, after it has waited since the order. Returns false if no suspend was ordered.
+    pub(crate) fn hold(&mut self, now: Nanos, how: (Stop, Nanos), steps: &Steps) -> bool {
+        let Activity::Suspending(cause) = self.activity else { return false };
+        self.stops.hold(now, how, steps);
+        self.activity = Activity::Suspended(cause);
+        true
     }
 
-    /// Note the operation `tag`, which a technique may want to stop. What is read while something is suspended is not stopped.
-    pub(crate) fn note_busy(&mut self, tag: OpTag, busy: Busy) {
-        if !matches!(self.activity, Activity::Suspended(_)) {
-            (self.busy, self.busy_tag) = (busy, tag);
-        }
-    }
-
-    /// Note that the read under way waited with this `priority`.
-    pub(crate) fn note_reader(&mut self, priority: Priority) {
+    /// Note that the read under way has left the die unfinished. Returns its tag and the priority with which it waited; `None`: there is none that could.
+    pub(crate) fn leave(&mut self, how: Stop) -> Option<(OpTag, Priority)> {
+        let left = self.stops.leave(how)?;
         if self.activity == Activity::Busy {
-            self.busy.reader = Some(priority);
+            self.activity = Activity::Free;
+        }
+        Some(left)
+    }
+
+    /// Note that the suspended program or erase goes on at `now`.
+    pub(crate) fn resume(&mut self, now: Nanos, steps: &Steps) {
+        if let Activity::Suspended(cause) = self.activity {
+            self.stops.resume(now, steps);
+            self.activity = Activity::Working(cause);
         }
     }
 
-    /// Reads served since the last suspend.
-    pub(crate) fn served(&self) -> u16 {
-        self.served
+    /// Stops of the die.
+    #[inline]
+    pub(crate) fn stops(&self) -> &Stops {
+        &self.stops
     }
 
-    /// Count one more read that is served while a program or erase is suspended.
-    pub(crate) fn serve(&mut self) {
-        self.served = self.served.saturating_add(1);
+    #[inline]
+    pub(crate) fn stops_mut(&mut self) -> &mut Stops {
+        &mut self.stops
     }
 
     /// Queue of reads that wait for the die.

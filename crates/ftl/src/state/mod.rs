@@ -2,7 +2,7 @@
 //!
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
-use wordline_flash::{Operation, OperationKind, Stop};
+use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
 
 pub(crate) mod allocation;
@@ -31,6 +31,7 @@ pub(crate) mod services;
 pub(crate) mod settings;
 pub(crate) mod spare_blocks;
 pub(crate) mod spared;
+pub(crate) mod stops;
 pub mod view;
 pub(crate) mod warm_clock;
 pub(crate) mod wear;
@@ -48,7 +49,6 @@ use layout::{BlockGroup, Layout, UnitAddr};
 use loadable::LoadableDies;
 use lost::LostSectors;
 use map::Map;
-use measures::Measurement;
 use outbox::Outbox;
 use pending::{Pending, Purpose};
 use readers::Readers;
@@ -56,8 +56,9 @@ use refused::Refused;
 use request::{Note, Requests};
 use services::{OwnMemos, ServiceRoom};
 use settings::{Acknowledge, Settings};
+use stops::Busy;
 use view::View;
-use work::{Activity, Asked, Busy, Moved, Stream};
+use work::{Activity, Moved, Stream};
 
 use crate::util::list::Slab;
 
@@ -289,33 +290,16 @@ impl Core {
         &mut self.loadable
     }
 
-    /// Note that what `die` does is suspended in the way of `how`: the die can take reads. Returns false if no suspend was ordered.
-    pub(crate) fn held(&mut self, die: DieId, how: Stop) -> bool {
-        let is_held = self.dies[die].hold(self.now, how);
-        if is_held {
-            self.requests.release_by(None);
-            self.ready.push(die);
-        }
-        is_held
+    /// Note that `die` can take an operation, though what it did last has not ended.
+    pub(crate) fn let_in(&mut self, die: DieId) {
+        self.requests.release_by(None);
+        self.ready.push(die);
     }
 
-    /// Note that the read of `die` was broken off. It is queued again, before the others of its priority. A measurement waits among the others instead: its
-    /// page may be made unreadable before its turn comes.
-    pub(crate) fn aborted(&mut self, die: DieId) {
-        if let Some((tag, priority)) = self.dies[die].aborted() {
-            if let Purpose::Measure { tally } = self.pending[tag].purpose {
-                let Pending { group, offset, .. } = self.end(tag);
-                self.groups.unpin(group);
-                let wanted = Measurement { group, erases: self.groups.erases(group), offset, tally };
-                self.services.measures_mut().end(die);
-                self.services.measures_mut().ask(die, wanted, Asked::BY_CORE);
-            } else {
-                self.under_way -= 1;
-                self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
-            }
-            self.requests.release_by(None);
-            self.ready.push(die);
-        }
+    /// Queue the read `tag` of `die`, which is under way, before the others of this `priority`.
+    pub(crate) fn queue_again(&mut self, die: DieId, priority: Priority, tag: OpTag) {
+        self.under_way -= 1;
+        self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
     }
 
     /// The next die that can take an operation.
@@ -464,8 +448,8 @@ impl Core {
     fn note_busy(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) {
         let Some(kind) = kind.op() else { return };
         // A read that is taken from the queue is noted with its priority by whoever takes it.
-        let busy = Busy { die, kind, reader: None, cause, group: self.pending[tag].group, stops: 0, stops_now: 0 };
-        self.dies[die].note_busy(tag, busy);
+        let busy = Busy::new(die, kind, cause, self.pending[tag].group);
+        self.dies[die].note_busy(self.now, tag, busy);
     }
 
     /// Fill a program of `die` from the buffer, and with padding where the buffer has too few units.

@@ -6,6 +6,7 @@ use wordline_units::{Bytes, Nanos};
 use crate::free_block::FreeBlockPolicy;
 use crate::retirement::RetirementPolicy;
 use crate::scheduler::Scheduler;
+use crate::state::stops::Steps;
 use crate::state::wordline_order::WordlineOrder;
 use crate::victim::VictimPolicy;
 
@@ -26,6 +27,8 @@ pub(crate) struct Settings {
     pub copyback: bool,
     /// Abilities of the die.
     pub capabilities: Capabilities,
+    /// Steps of the die's programs and erases.
+    pub steps: Steps,
     /// True if the drive stores the bytes of user data.
     pub keeps_data: bool,
     /// Data programs per checkpoint program; `None`: there are no checkpoints.

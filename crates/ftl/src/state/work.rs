@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_flash::Operation;
-use wordline_units::{Cause, DieId, FlashOp, Nanos, Priority};
+use wordline_units::{Cause, Nanos};
 
 pub(crate) use crate::free_block::Stream;
 use crate::state::data::MetadataKind;
@@ -16,33 +16,12 @@ pub(crate) enum Activity {
     Free,
     /// The die is doing an operation that cannot be suspended.
     Busy,
-    /// The die has been ordered to break off its read.
-    Aborting,
     /// The die is programming or erasing, for this cause.
     Working(Cause),
     /// The die has been ordered to suspend.
     Suspending(Cause),
     /// The die has a suspended program or erase.
     Suspended(Cause),
-}
-
-/// An operation under way that may be stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Busy {
-    /// Die that is busy.
-    pub die: DieId,
-    /// Kind of the operation: a program, an erase, or a read, which is broken off instead of suspended.
-    pub kind: FlashOp,
-    /// Of a read that waited in the die's queue: its priority.
-    pub reader: Option<Priority>,
-    /// Cause of the operation.
-    pub cause: Cause,
-    /// Block group of the operation.
-    pub group: BlockGroup,
-    /// Number of times the operation has been stopped.
-    pub stops: u16,
-    /// Number of those stops that were at once.
-    pub stops_now: u16,
 }
 
 /// Source of operations for a die. `dispatch` asks one after the other.

@@ -6,13 +6,14 @@ use wordline_units::{Cause, DieId, FlashOp, OpTag, Priority};
 use super::hooks::Hook;
 use super::panel::Panel;
 use super::say::Urgency;
-use super::seam::{Ctx, FlashPage, Held, ProgramUnit};
+use super::seam::{Conflict, Ctx, FlashPage, Held, ProgramUnit};
 use super::work::{Work, WorkKind};
 use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::layout::BlockGroup;
 use crate::state::measures::Measurement;
 use crate::state::pending::Purpose;
+use crate::state::stops::Busy;
 use crate::state::work::{Activity, Asked, Rewrite};
 use crate::util::list::NIL;
 
@@ -45,32 +46,63 @@ pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Pri
 
 #[inline(never)]
 fn stop(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
-    let state = core.die(die);
-    let busy = state.busy();
-    let urgency = || panel.urgency(&ctx(core), busy, priority);
-    match state.activity() {
+    match core.die(die).activity() {
         // Ordered already, it may be wanted sooner.
-        Activity::Working(_) | Activity::Suspending(_) => match urgency() {
-            Urgency::Wait => {}
-            Urgency::AtStep => suspend(core, die, Stop::AtStep),
-            Urgency::Now => suspend(core, die, Stop::Now),
-        },
-        // Only for one of a higher priority: else two readers could break each other off for ever.
-        Activity::Busy if core.settings().capabilities.abort_read && busy.reader.is_some_and(|reader| priority < reader) => {
-            if urgency() == Urgency::Now {
-                let tag = core.die_mut(die).abort();
+        Activity::Working(_) | Activity::Suspending(_) => {
+            let busy = long_busy(core, die);
+            let wanted = match panel.urgency(&ctx(core), &conflict(core, busy, priority)) {
+                Urgency::Wait => return,
+                Urgency::AtStep => Stop::AtStep,
+                Urgency::Now => Stop::Now,
+            };
+            suspend(core, busy, wanted, priority);
+        }
+        Activity::Busy | Activity::Suspended(_) if core.settings().capabilities.abort_read => {
+            if read_urgency(core, panel, die, priority) == Urgency::Now {
+                let tag = core.die_mut(die).stops_mut().abort();
                 core.outbox_mut().order_stop(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
             }
         }
-        Activity::Busy | Activity::Aborting | Activity::Suspended(_) | Activity::Free => {}
+        Activity::Busy | Activity::Suspended(_) | Activity::Free => {}
     }
 }
 
-/// Order a stop of the program, erase or copyback that `die` does: the hardest that the die is able to do and that is no harder than `wanted`.
-fn suspend(core: &mut Core, die: DieId, wanted: Stop) {
-    let is_erase = core.die(die).busy().kind == FlashOp::Erase;
-    if let Some(stop) = core.settings().capabilities.strongest(is_erase, wanted)
-        && core.die_mut(die).suspend(stop)
+/// Program, erase or copyback that `die` is doing or has suspended, as it stands now.
+pub(crate) fn long_busy(core: &Core, die: DieId) -> Busy {
+    let state = core.die(die);
+    let works = matches!(state.activity(), Activity::Working(_) | Activity::Suspending(_));
+    state.stops().long(core.now(), works, &core.settings().steps)
+}
+
+/// Read that has left `die` last, in the way of `how`.
+pub(crate) fn read_left(core: &Core, die: DieId, how: Stop) -> Busy {
+    let state = core.die(die);
+    state.stops().left(how, state.reads().next_priority())
+}
+
+fn conflict(core: &Core, busy: Busy, waiting: Priority) -> Conflict {
+    let is_at_floor = core.die(busy.die).free_count() <= core.settings().gc.floor;
+    Conflict { busy, waiting, is_at_floor }
+}
+
+/// Agreement on how urgently the read that `die` does is stopped for one of this `priority`. Only for one of a higher priority than its own: else two readers
+/// could stop each other for ever.
+fn read_urgency(core: &Core, panel: &Panel, die: DieId, priority: Priority) -> Urgency {
+    let busy = core.die(die).stops().read().filter(|busy| busy.reader.is_some_and(|reader| priority < reader));
+    busy.map_or(Urgency::Wait, |busy| panel.urgency(&ctx(core), &conflict(core, busy, priority)))
+}
+
+/// True if the read that `die` is doing gives way, between two tries, to one that waits.
+pub(crate) fn gives_way_between_tries(core: &Core, panel: &Panel, die: DieId) -> bool {
+    let waiting = core.die(die).reads().next_priority();
+    waiting.is_some_and(|waiting| read_urgency(core, panel, die, waiting) >= Urgency::AtStep)
+}
+
+/// Order a stop of `busy`, a program, an erase or a copyback, for a read of this `priority`: the hardest that the die is able to do and that is no harder than
+/// `wanted`.
+fn suspend(core: &mut Core, Busy { die, kind, .. }: Busy, wanted: Stop, priority: Priority) {
+    if let Some(stop) = core.settings().capabilities.strongest(kind == FlashOp::Erase, wanted)
+        && core.die_mut(die).suspend(stop, priority)
     {
         core.outbox_mut().order_stop(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
     }
@@ -78,7 +110,7 @@ fn suspend(core: &mut Core, die: DieId, wanted: Stop) {
 
 /// True if a read that waits for `die` is served before the suspended operation resumes: that has not been held for too long, and the techniques agree.
 pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool {
-    let held = core.now().saturating_sub(core.die(die).held_since());
+    let held = core.now().saturating_sub(core.die(die).stops().held_since());
     if core.settings().schedule.held_max.is_some_and(|most| held >= most) {
         return false;
     }
@@ -86,7 +118,8 @@ pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool 
         return true;
     }
     let state = core.die(die);
-    let held = |next| Held { busy: state.busy(), served: state.served(), next };
+    let is_at_floor = state.free_count() <= core.settings().gc.floor;
+    let held = |next| Held { busy: long_busy(core, die), served: state.stops().served(), next, is_at_floor };
     state.reads().next_priority().is_some_and(|next| panel.serves(&ctx(core), &held(next)))
 }
 
@@ -119,7 +152,7 @@ pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Op
     let tag = core.pop_read(die)?;
     let operation = issue_read(core, panel, die, tag);
     if let Some(priority) = priority {
-        core.die_mut(die).note_reader(priority);
+        core.die_mut(die).stops_mut().note_reader(priority);
     }
     Some(operation)
 }

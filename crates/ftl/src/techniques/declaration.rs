@@ -148,6 +148,8 @@ pub enum Need {
     StopAtStep,
     /// The die suspends erases at once.
     StopNowErase,
+    /// The die suspends programs at once.
+    StopNowProgram,
     /// The die breaks off reads.
     AbortRead,
     /// The die takes settings of programs, and tells of them.

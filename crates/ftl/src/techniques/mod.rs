@@ -77,6 +77,7 @@ techniques! {
     IdleReclaim(params) in idle_reclaim;
     PlainCopyback in plain_copyback;
     ReadPreemption in read_preemption;
+    PriorityPreemption(params) in priority_preemption;
     LayerReadOffsets in layer_read_offsets;
     PageLock(params) in page_lock;
     WordlineScrub in wordline_scrub;

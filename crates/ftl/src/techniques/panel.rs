@@ -10,8 +10,8 @@ use super::merge::{
 };
 use super::say::{Hold, Say, Start, Urgency, Way, agree};
 use super::seam::{
-    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Leap, Memo, Moving, News, Place, ProgramReport,
-    ProgramUnit, SanitiseMethod, StaleSecrets, Technique, Wear,
+    Ask, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Leap, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
+    SanitiseMethod, StaleSecrets, Technique, Wear,
 };
 use super::work::{Waiting, Work, merge_work};
 use crate::state::groups::BlockGroups;
@@ -240,9 +240,8 @@ impl Panel {
     }
 
     /// Agreement on how urgently the operation of a die is stopped for a waiting read.
-    pub fn urgency(&self, ctx: &Ctx<'_>, busy: Busy, waiting: wordline_units::Priority) -> Urgency {
-        let conflict = Conflict { busy, waiting };
-        agree(self.asked(Hook::Stop).flat_map(|technique| technique.stop(ctx, &conflict)))
+    pub fn urgency(&self, ctx: &Ctx<'_>, conflict: &Conflict) -> Urgency {
+        agree(self.asked(Hook::Stop).flat_map(|technique| technique.stop(ctx, conflict)))
     }
 
     /// Agreement on whether a further read is served while an operation is suspended: true if it is.

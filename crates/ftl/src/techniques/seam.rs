@@ -34,9 +34,9 @@ use super::say::{Hold, Says, Start, Urgency, Way, abstain};
 use super::work::{Waiting, Work};
 use crate::state::groups::BlockGroups;
 use crate::state::layout::{BlockGroup, Layout};
+pub use crate::state::stops::{Busy, ByPriority};
 use crate::state::view::View;
 pub use crate::state::warm_clock::{Day, Kept};
-pub use crate::state::work::Busy;
 pub use wordline_units::Wear;
 
 /// A page of a block group.
@@ -305,6 +305,8 @@ pub struct Conflict {
     pub busy: Busy,
     /// Priority of the read.
     pub waiting: Priority,
+    /// True if the die has so few free block groups left that the host opens no further one: GC's programs and erases are what everybody waits for.
+    pub is_at_floor: bool,
 }
 
 /// A program or erase that is suspended while a further read waits.
@@ -312,10 +314,12 @@ pub struct Conflict {
 pub struct Held {
     /// Program or erase that is suspended.
     pub busy: Busy,
-    /// Number of reads served since the suspend.
-    pub served: u16,
+    /// Number of reads served since the suspend, by their priority.
+    pub served: ByPriority,
     /// Priority of the next read.
     pub next: Priority,
+    /// True if the die has so few free block groups left that the host opens no further one.
+    pub is_at_floor: bool,
 }
 
 /// A whole program unit that is going to be moved.

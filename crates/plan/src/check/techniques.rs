@@ -73,6 +73,7 @@ fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'
         Need::Copyback
         | Need::StopAtStep
         | Need::StopNowErase
+        | Need::StopNowProgram
         | Need::AbortRead
         | Need::ProgramSettings
         | Need::GuardedErase
@@ -90,6 +91,7 @@ fn is_met(sections: &Sections, need: Need) -> bool {
         Need::Suspend => able.suspend_program.value || able.suspend_erase.value,
         Need::StopAtStep => able.stop_at_step.value,
         Need::StopNowErase => able.stop_now_erase.value,
+        Need::StopNowProgram => able.stop_now_program.value,
         Need::AbortRead => able.abort_read.value,
         Need::ProgramSettings => able.program_settings.value,
         Need::GuardedErase => able.guarded_erase.value,
