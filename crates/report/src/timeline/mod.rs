@@ -325,6 +325,7 @@ mod tests {
             errors: 0,
             stops: 0,
             stops_now: 0,
+            priority: None,
         }
     }
 
@@ -342,6 +343,7 @@ mod tests {
             dram: Nanos::ZERO,
             ok: true,
             blank: 0,
+            die: None,
         })
     }
 
