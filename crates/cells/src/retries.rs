@@ -80,7 +80,13 @@ const FAILED_MOST: usize = 8;
 impl Tried {
     pub(crate) fn new(retries: Retries, seed: u64, die: u32) -> Tried {
         let draw = |stream| Draw::new(seed, stream, die);
-        Tried { retries, of_layers: draw(Stream::LayerRetries), of_reads: draw(Stream::ReadRetries), failed: Vec::with_capacity(FAILED_MOST + 1), last: None }
+        Tried {
+            retries,
+            of_layers: draw(Stream::LayerRetries),
+            of_reads: draw(Stream::ReadRetries),
+            failed: Vec::with_capacity(FAILED_MOST + 1),
+            last: None,
+        }
     }
 
     /// True if a try can be corrected. Tries of a page are of one read, until one succeeds.

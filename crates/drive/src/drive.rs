@@ -643,11 +643,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn complete(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, served_by, .. } = self.host.requests[slot as usize];
+        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, served_by, .. } =
+            self.host.requests[slot as usize];
         self.host.inside -= 1;
         self.host.leave(slot);
         self.completed += 1;
-        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank, die: served_by };
+        let done =
+            Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank, die: served_by };
         self.emit(now, Event::Completed(done));
         self.fetch(now);
     }

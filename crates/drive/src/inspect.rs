@@ -67,7 +67,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Number of sensings that blocks have seen since their last erases, all blocks of all dies together. Retries count, and reads that were broken off.
     pub fn sensings(&self) -> u64 {
         let geometry = &self.config.sheet.geometry;
-        let blocks = || (0..geometry.planes as u8).flat_map(|plane| (0..geometry.blocks).map(move |block| (PlaneId(plane), BlockId(block))));
+        let blocks =
+            || (0..geometry.planes as u8).flat_map(|plane| (0..geometry.blocks).map(move |block| (PlaneId(plane), BlockId(block))));
         self.chips.iter().flat_map(|(_, chip)| blocks().map(|(plane, block)| u64::from(chip.reads(plane, block)))).sum()
     }
 

@@ -251,12 +251,8 @@ fn attacked_erases(seen: &Seen) -> impl Iterator<Item = &(Nanos, FlashEvent)> {
     erases(seen).filter(|(at, _)| *at < seen.origin + SPAN)
 }
 
-const ADVERSARIES: [(&[Priority], u16); 4] = [
-    (&[Priority::High], 60),
-    (&[Priority::Normal], 20),
-    (&[Priority::Low], 10),
-    (&[Priority::Normal, Priority::Low], 30),
-];
+const ADVERSARIES: [(&[Priority], u16); 4] =
+    [(&[Priority::High], 60), (&[Priority::Normal], 20), (&[Priority::Low], 10), (&[Priority::Normal, Priority::Low], 30)];
 
 #[test]
 fn whoever_reads_and_however_much_each_erase_and_each_flush_ends_within_its_bound() {
@@ -266,7 +262,10 @@ fn whoever_reads_and_however_much_each_erase_and_each_flush_ends_within_its_boun
         let (erases, flushes) = (erase_most(drive.config()), flush_most(drive.config()));
         let (erase, flush) = (longest_erase(seen), seen.flushes.iter().max().copied().expect("there are flushes"));
         let of = attacked_erases(seen).count();
-        println!("{classes:?}: {of} erases, the longest {erase} of {erases}; flushes {flush} of {flushes}; {} stops at once", most_stops_now(seen));
+        println!(
+            "{classes:?}: {of} erases, the longest {erase} of {erases}; flushes {flush} of {flushes}; {} stops at once",
+            most_stops_now(seen)
+        );
         assert!(of > 20, "{of} erases while the adversary reads");
         assert!(erase <= erases && flush <= flushes, "{classes:?}");
         assert!(most_stops_now(seen) <= quota, "{classes:?}");
@@ -338,7 +337,11 @@ fn a_read_that_gives_way_between_tries_senses_nothing_again_and_one_that_is_brok
         let seen = &drive.observer;
         let tries: u64 = seen.flash.iter().map(|(_, flash)| 1 + u64::from(flash.retries)).sum();
         let [broken_off, gave_way] = seen.read_stops;
-        println!("{classes:?}: {} reads, {tries} tries, {broken_off} broken off, {gave_way} gave way; {} sensings", seen.flash.len(), drive.sensings());
+        println!(
+            "{classes:?}: {} reads, {tries} tries, {broken_off} broken off, {gave_way} gave way; {} sensings",
+            seen.flash.len(),
+            drive.sensings()
+        );
         assert_eq!((gave_way > 100, broken_off > 100), (yields, aborts), "{classes:?}");
         assert_eq!(seen.reads.len(), 30_000);
         assert_eq!(drive.sensings(), tries + broken_off, "{classes:?}");
