@@ -140,7 +140,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         latency_us: by_op(|op| latency(&measured.latencies(op))),
         latency_us_by_priority: priorities(measured),
         waits: WaitResult::all(&measured.waited),
-        stops: StopsResult::of(&measured.waited.stops),
+        stops: StopsResult::of(&measured.waited.stops, totals),
         stages_us: by_op(|op| measured.stage_means_ns(op).map(stage_means)),
         waf: waf(measured),
         buffered_units: measured.buffered_units,

@@ -81,9 +81,7 @@ pub struct WaitCount {
 /// Operations of one kind, and their stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StopCount {
-    /// Operations that have ended.
-    pub operations: u64,
-    /// Those of them that were stopped.
+    /// Operations that were stopped.
     pub stopped: u64,
     /// All stops.
     pub stops: u64,
@@ -96,9 +94,9 @@ pub struct StopCount {
 }
 
 impl StopCount {
+    #[cold]
     fn add(&mut self, flash: &FlashEvent) {
-        self.operations += 1;
-        self.stopped += u64::from(flash.stops > 0);
+        self.stopped += 1;
         self.stops += u64::from(flash.stops);
         self.now += u64::from(flash.stops_now);
         self.most = self.most.max(flash.stops);
@@ -122,6 +120,16 @@ pub struct Stops {
 }
 
 impl Stops {
+    fn of(&mut self, op: FlashOp) -> &mut StopCount {
+        match op {
+            FlashOp::Erase => &mut self.erases,
+            FlashOp::Copyback => &mut self.copybacks,
+            FlashOp::Program | FlashOp::Read | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Scrub | FlashOp::Reprogram => {
+                &mut self.programs
+            }
+        }
+    }
+
     /// True if anything was stopped.
     pub fn any(&self) -> bool {
         self.erases.stops + self.programs.stops + self.copybacks.stops + self.reads_broken_off + self.reads_gave_way > 0
@@ -146,10 +154,22 @@ struct Open {
     priority: Priority,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct DieWaits {
-    done: VecDeque<Done>,
+    /// The last operations, in a ring: the oldest at `next`.
+    done: [Done; KEPT],
+    next: usize,
     open: VecDeque<Open>,
+}
+
+/// An operation of before all others.
+const NONE: Done = Done { from: Nanos::ZERO, to: Nanos::ZERO, op: FlashOp::Read, cause: Cause::Host, priority: None };
+
+impl DieWaits {
+    /// The last operations, the oldest first.
+    fn done(&self) -> impl DoubleEndedIterator<Item = &Done> {
+        self.done[self.next..].iter().chain(&self.done[..self.next])
+    }
 }
 
 /// Waits of the measured window so far.
@@ -177,7 +197,11 @@ impl Waited {
 
 impl Waits {
     pub(crate) fn new(dies: u32) -> Waits {
-        Waits { dies: vec![DieWaits::default(); dies as usize], table: Default::default(), stops: Stops::default() }
+        Waits {
+            dies: vec![DieWaits { done: [NONE; KEPT], next: 0, open: VecDeque::new() }; dies as usize],
+            table: Default::default(),
+            stops: Stops::default(),
+        }
     }
 
     /// The measured window begins.
@@ -191,18 +215,13 @@ impl Waits {
     #[inline]
     pub(crate) fn operated(&mut self, at: Nanos, flash: &FlashEvent) {
         let done = Done { from: flash.issued, to: at, op: flash.op, cause: flash.cause, priority: flash.priority };
-        match flash.op {
-            FlashOp::Erase => self.stops.erases.add(flash),
-            FlashOp::Program => self.stops.programs.add(flash),
-            FlashOp::Copyback => self.stops.copybacks.add(flash),
-            FlashOp::Read | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Scrub | FlashOp::Reprogram => {}
+        if flash.stops > 0 {
+            self.stops.of(flash.op).add(flash);
         }
         let Waits { dies, table, .. } = self;
         let Some(die) = dies.get_mut(flash.die.index()) else { return };
-        if die.done.len() == KEPT {
-            die.done.pop_front();
-        }
-        die.done.push_back(done);
+        die.done[die.next] = done;
+        die.next = (die.next + 1) % KEPT;
         if flash.op != FlashOp::Read && !die.open.is_empty() {
             // Whoever came before this began came to an idle die: nothing else was under way that has not ended yet.
             die.open.retain(|open| {
@@ -230,11 +249,18 @@ impl Waits {
         let Waits { dies, table, .. } = self;
         let Some(die) = dies.get_mut(die.index()) else { return };
         // In the order of their ends: the first that ended after the wait began was doing then, unless something longer was.
-        let first = die.done.partition_point(|done| done.to <= began);
-        let then = die.done.range(first..);
-        match then.clone().find(|done| done.from <= began) {
-            Some(found) => book(table, &open, Some(found)),
-            None if die.done.len() == KEPT && first == 0 => book(table, &open, die.done.front()),
+        let ended_since = die.done().rev().take_while(|done| done.to > began);
+        let (mut found, mut count) = (None, 0);
+        for done in ended_since {
+            count += 1;
+            if done.from <= began {
+                found = Some(*done);
+            }
+        }
+        let oldest = *die.done().next().unwrap_or(&NONE);
+        match found {
+            Some(found) => book(table, &open, Some(&found)),
+            None if count == KEPT => book(table, &open, Some(&oldest)),
             None => {
                 die.open.push_back(open);
                 if die.open.len() > OPEN
@@ -310,8 +336,8 @@ mod tests {
             ok: true,
             retries: 0,
             errors: 0,
-            stops: 2,
-            stops_now: 1,
+            stops: if op == FlashOp::Read { 0 } else { 2 },
+            stops_now: u16::from(op != FlashOp::Read),
             priority,
         };
         (Nanos(to), event)
@@ -371,7 +397,7 @@ mod tests {
                 (Low, Behind::Internal, 1, 85),
             ]
         );
-        assert_eq!((stops.erases.operations, stops.erases.stops, stops.erases.now, stops.erases.most), (1, 2, 1, 2));
+        assert_eq!((stops.erases.stopped, stops.erases.stops, stops.erases.now, stops.erases.most), (1, 2, 1, 2));
         assert_eq!((stops.programs.stopped, stops.reads_broken_off), (1, 0));
     }
 

@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_units::Priority;
+use wordline_units::{FlashOp, Priority};
 
+use crate::totals::Totals;
 use crate::waits::{Behind, StopCount, Stops, Waited};
 
 /// Reads of one class that found their die doing one kind of thing, and waited for it.
@@ -72,10 +73,10 @@ impl WaitResult {
 }
 
 impl StopsOf {
-    fn of(count: &StopCount) -> StopsOf {
-        let mean = |stops: u64| if count.operations > 0 { stops as f64 / count.operations as f64 } else { 0.0 };
+    fn of(count: &StopCount, operations: u64) -> StopsOf {
+        let mean = |stops: u64| if operations > 0 { stops as f64 / operations as f64 } else { 0.0 };
         StopsOf {
-            operations: count.operations,
+            operations,
             stopped: count.stopped,
             mean: mean(count.stops),
             mean_now: mean(count.now),
@@ -86,12 +87,12 @@ impl StopsOf {
 }
 
 impl StopsResult {
-    /// The stops of a window; `None`: nothing was stopped.
-    pub(crate) fn of(stops: &Stops) -> Option<StopsResult> {
+    /// The stops of a window with these `totals`; `None`: nothing was stopped.
+    pub(crate) fn of(stops: &Stops, totals: &Totals) -> Option<StopsResult> {
         stops.any().then(|| StopsResult {
-            erases: StopsOf::of(&stops.erases),
-            programs: StopsOf::of(&stops.programs),
-            copybacks: StopsOf::of(&stops.copybacks),
+            erases: StopsOf::of(&stops.erases, totals.operations(FlashOp::Erase)),
+            programs: StopsOf::of(&stops.programs, totals.operations(FlashOp::Program)),
+            copybacks: StopsOf::of(&stops.copybacks, totals.operations(FlashOp::Copyback)),
             reads_broken_off: stops.reads_broken_off,
             reads_gave_way: stops.reads_gave_way,
         })
