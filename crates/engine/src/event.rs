@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId};
 
 use crate::follow::UnitStep;
 
@@ -113,6 +113,8 @@ pub struct Completion {
     /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Not in the log's
     /// hash, because they follow from what is.
     pub blank: u32,
+    /// The job that it is of. Not in the log's hash, because nothing in the drive follows from it.
+    pub job: JobId,
 }
 
 /// Where a request's time went. For a request of many flash operations, the path of the one that ended last.

@@ -5,6 +5,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, Nanos, Priority};
 
 use crate::histogram::Latencies;
+use crate::job::JobMeasured;
 use crate::phase::Phase;
 use crate::scope::Scope;
 use crate::series::Row;
@@ -30,6 +31,8 @@ pub struct Measured {
     pub buffered_units: Option<u64>,
     /// The phases of the workload, in order; one where it has none.
     pub phases: Vec<Phase>,
+    /// The jobs of the workload, by number; none where it has none.
+    pub jobs: Vec<JobMeasured>,
     /// The time series.
     pub rows: Vec<Row>,
     /// When the drive stopped taking writes, since the start of the run.
@@ -53,6 +56,7 @@ impl Measured {
             held: 0,
             buffered_units: None,
             phases: Vec::new(),
+            jobs: Vec::new(),
             rows: Vec::new(),
             worn_out: None,
             violations: Vec::new(),

@@ -4,6 +4,7 @@ use crate::result::{DriveResult, Latency, Wordlines};
 
 mod compared;
 mod drive;
+mod jobs;
 mod phases;
 mod swept;
 
@@ -83,6 +84,7 @@ pub fn run(drive: &DriveResult) -> String {
     host(&mut text, drive);
     latencies(&mut text, drive);
     phases::table(&mut text, drive);
+    jobs::table(&mut text, drive);
     stages(&mut text, drive);
     operations(&mut text, drive);
     if let Some(versions) = &drive.vertrace {

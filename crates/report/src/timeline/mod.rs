@@ -298,7 +298,7 @@ fn micros(nanos: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use wordline_engine::Stages;
-    use wordline_units::{BlockId, Cause, ChannelId, PageId, Priority, RequestId};
+    use wordline_units::{BlockId, Cause, ChannelId, JobId, PageId, Priority, RequestId};
 
     use super::*;
 
@@ -342,6 +342,7 @@ mod tests {
             dram: Nanos::ZERO,
             ok: true,
             blank: 0,
+            job: JobId(0),
         })
     }
 

@@ -9,7 +9,7 @@ use wordline_report::{
     Asked, CellResult, Comparison, Cost, DriveDetail, DriveResult, Identity, Interval, MadeBy, Measured, Metrics, PlanText, Ratio, Report,
     Scope, WorkloadName, conclude, html, text,
 };
-use wordline_units::{Bytes, HostOp, Nanos, Priority, RequestId};
+use wordline_units::{Bytes, HostOp, JobId, Nanos, Priority, RequestId};
 
 use crate::fabricated::Toy;
 
@@ -34,6 +34,7 @@ fn begin(metrics: &mut Metrics, slot: u32, op: HostOp, from: u64) -> Completion 
         dram: Nanos::ZERO,
         ok: true,
         blank: 0,
+        job: JobId(0),
     }
 }
 

@@ -23,7 +23,7 @@ fn plan(more: &[&str]) -> Plan {
 fn mails() -> FileSpec {
     match AnySpec::built_in("mailserver").expect("it is built in") {
         AnySpec::Files(spec) => spec,
-        AnySpec::Phases(_) => panic!("mails are files"),
+        AnySpec::Phases(_) | AnySpec::Jobs(_) => panic!("mails are files"),
     }
 }
 
