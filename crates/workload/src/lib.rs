@@ -11,6 +11,7 @@
 //! through [`std::io::Read`], and only [`trace::open`] opens one.
 
 pub mod file;
+pub mod fio;
 pub mod fit;
 pub mod generate;
 pub mod pts;

@@ -7,7 +7,7 @@ use wordline_drive::{Drive, Holds, Output};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Celsius, FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Celsius, FlashOp, HostOp, HostRequest, Nanos};
 
 use crate::serve;
 
