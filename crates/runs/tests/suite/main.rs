@@ -7,6 +7,7 @@ use wordline_runs::{Beside, Job, Load, Logs, Outcome, Plotted, Prepared, Progres
 use wordline_units::{FlashOp, Nanos};
 use wordline_workload::{AnySpec, FileOptions, FileSpec};
 
+mod jobs;
 mod wear_out;
 
 /// A drive that takes no time, with cells that have physics.
