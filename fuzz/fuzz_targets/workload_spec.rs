@@ -3,18 +3,27 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wordline_units::Bytes;
-use wordline_workload::WorkloadSpec;
+use wordline_units::{Bytes, HostRequest};
+use wordline_workload::AnySpec;
+
+const CAPACITY: Bytes = Bytes::mib(64);
+
+fn stay(requests: impl Iterator<Item = HostRequest>) {
+    for request in requests.take(200) {
+        assert!((request.sector + u64::from(request.sectors)) * 512 <= CAPACITY.0);
+    }
+}
 
 fuzz_target!(|text: &str| {
-    let capacity = Bytes::mib(64);
-    match WorkloadSpec::parse(text, "input") {
+    match AnySpec::parse(text, "input") {
         Err(error) => assert!(error.to_string().starts_with("input")),
-        Ok(spec) => {
-            let Ok(generator) = spec.generator(1, capacity) else { return };
-            for request in generator.take(200) {
-                assert!((request.sector + u64::from(request.sectors)) * 512 <= capacity.0);
+        Ok(AnySpec::Phases(spec)) => spec.generator(1, CAPACITY).into_iter().for_each(stay),
+        Ok(AnySpec::Jobs(spec)) => {
+            let Ok(mut jobs) = spec.generator(1, CAPACITY) else { return };
+            for job in 0..spec.jobs.len() {
+                stay(std::iter::from_fn(|| jobs.next_of(job)));
             }
         }
+        Ok(AnySpec::Files(_)) => {}
     }
 });

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::cells::{CellOptions, CellRange};
 use crate::chip_fit::ChipTask;
+use crate::import::ImportOptions;
 
 /// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
 #[derive(Debug, Parser)]
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Explain(ExplainOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
+    /// Write what another program describes as a workload file.
+    Import(ImportOptions),
     /// Take a drive's chips off the board and read every page of them: what of its stale data an attacker recovers, by address and version or by file.
     Forensics(ForensicsOptions),
     /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.

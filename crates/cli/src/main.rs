@@ -17,6 +17,7 @@ mod drives;
 mod failure;
 mod files;
 mod forensics;
+mod import;
 mod load;
 mod logs;
 mod media_folder;
@@ -80,6 +81,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Top(options) => top::top(&options),
         Command::Explain(options) => timeline::explain(&options),
         Command::Trace(options) => trace::trace(&options),
+        Command::Import(options) => import::import(&options),
         Command::Forensics(options) => forensics::forensics(&options),
         Command::Characterize(options) => characterize::characterize(&options),
         Command::Chip(options) => chip::chip(&options),

@@ -444,7 +444,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
         );
         assert!(request.sectors > 0 || request.op == HostOp::Flush, "only a flush has no sectors");
-        let &HostRequest { sector, sectors, op, priority, fua, insecure, .. } = request;
+        let &HostRequest { sector, sectors, op, priority, fua, insecure, job, .. } = request;
         let slot = self.host.arrive(InFlight {
             op,
             priority,
@@ -463,6 +463,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
             served_by: None,
+            job,
         });
         self.emit(now, Event::Arrived { request: RequestId(slot), op, priority, sectors });
         if self.host.nobody_waits() && self.host.inside < self.config.queue_depth {
@@ -487,7 +488,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     fn take_in(&mut self, now: Nanos, slot: u32) {
         self.host.inside += 1;
-        let InFlight { op, sector, sectors, arrived, priority, fua, insecure, .. } = self.host.requests[slot as usize];
+        let InFlight { op, sector, sectors, arrived, priority, fua, insecure, job, .. } = self.host.requests[slot as usize];
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
         // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
         let (mut data_in, mut held_dram) = (now, Nanos::ZERO);
@@ -500,7 +501,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 (held_dram, data_in) = (span, data_in.max(end));
             }
         }
-        let mut asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure };
+        let mut asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure, job };
         if op == HostOp::Trim && self.config.trims == Trims::ByPage {
             asked.sectors = self.page_from(sector, sectors);
             self.host.requests[slot as usize].left = sectors - asked.sectors;
@@ -523,9 +524,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let (mut worked, mut held) = (now, Nanos::ZERO);
         let mut parts = 0;
         for core in 0..self.config.cores {
-            let Some(request) = self.cut(asked, core, first, units) else {
-                continue;
-            };
+            let Some(request) = self.cut(asked, core, first, units) else { continue };
             let cost = command + self.config.costs.unit * u64::from(request.units);
             let done = self.cores[core as usize].occupy(now, cost);
             worked = worked.max(done);
@@ -547,9 +546,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     #[cold]
     #[inline(never)]
     fn trim_on(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, fua, insecure, sector, sectors, left, arrived, .. } = self.host.requests[slot as usize];
+        let InFlight { op, priority, fua, insecure, sector, sectors, left, arrived, job, .. } = self.host.requests[slot as usize];
         let next = sector + u64::from(sectors - left);
-        let asked = HostRequest { at: arrived, sector: next, sectors: self.page_from(next, left), op, priority, fua, insecure };
+        let asked = HostRequest { at: arrived, sector: next, sectors: self.page_from(next, left), op, priority, fua, insecure, job };
         let (_, held, parts) = self.give(now, slot, &asked, Nanos::ZERO, now);
         let request = &mut self.host.requests[slot as usize];
         request.left -= asked.sectors;
@@ -643,13 +642,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn complete(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, served_by, .. } =
+        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, served_by: die, job, .. } =
             self.host.requests[slot as usize];
         self.host.inside -= 1;
         self.host.leave(slot);
         self.completed += 1;
-        let done =
-            Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank, die: served_by };
+        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank, die, job };
         self.emit(now, Event::Completed(done));
         self.fetch(now);
     }

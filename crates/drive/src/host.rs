@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use wordline_engine::Stages;
-use wordline_units::{DieId, HostOp, Nanos, Priority};
+use wordline_units::host::JOBS_MAX;
+use wordline_units::{DieId, HostOp, Id, JobId, Nanos, Priority};
 
 /// Pace of the host's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,7 @@ pub(crate) struct InFlight {
     pub(crate) dram: Nanos,
     /// Die whose operation released it, if one did that began after it had come.
     pub(crate) served_by: Option<DieId>,
+    pub(crate) job: JobId,
 }
 
 /// Weights by which the drive takes requests from the host's queues, as in NVMe's weighted round robin with an urgent class. Urgent requests go first; then
@@ -92,6 +94,8 @@ pub(crate) struct HostQueues {
     pub(crate) inside: u32,
     /// Number of requests between arrival and acknowledgement.
     pub(crate) outstanding: u32,
+    /// The same by job.
+    pub(crate) outstanding_of: [u32; JOBS_MAX],
 }
 
 impl HostQueues {
@@ -107,6 +111,7 @@ impl HostQueues {
             credits: weights,
             inside: 0,
             outstanding: 0,
+            outstanding_of: [0; JOBS_MAX],
         }
     }
 
@@ -114,6 +119,7 @@ impl HostQueues {
     #[inline]
     pub(crate) fn arrive(&mut self, request: InFlight) -> u32 {
         self.outstanding += 1;
+        self.outstanding_of[request.job.index()] += 1;
         match self.unused.pop() {
             Some(slot) => {
                 self.requests[slot as usize] = request;
@@ -186,6 +192,7 @@ impl HostQueues {
     pub(crate) fn leave(&mut self, slot: u32) {
         self.unused.push(slot);
         self.outstanding -= 1;
+        self.outstanding_of[self.requests[slot as usize].job.index()] -= 1;
     }
 }
 
@@ -214,6 +221,7 @@ mod tests {
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
             served_by: None,
+            job: JobId(0),
         });
         queues.wait(slot);
         slot

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId};
 
 use crate::follow::UnitStep;
 
@@ -116,6 +116,8 @@ pub struct Completion {
     /// The die of the flash operation that ended last and that the stages are of; `None`: no operation released it, or one that had begun before it came. Not
     /// in the log's hash, because it follows from what is.
     pub die: Option<DieId>,
+    /// The job that it is of. Not in the log's hash, because nothing in the drive follows from it.
+    pub job: JobId,
 }
 
 /// Where a request's time went. For a request of many flash operations, the path of the one that ended last.

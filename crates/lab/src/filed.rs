@@ -21,7 +21,7 @@ pub(crate) fn plan(setup: &Setup, name: &str, size: &str, more: &[&str]) -> Resu
 pub(crate) fn files(name: &str) -> Result<FileSpec, LabError> {
     match AnySpec::built_in(name).map_err(|error| LabError::Usage(error.to_string()))? {
         AnySpec::Files(spec) => Ok(spec),
-        AnySpec::Phases(_) => Err(LabError::Usage(format!("workload {name} has no files"))),
+        AnySpec::Phases(_) | AnySpec::Jobs(_) => Err(LabError::Usage(format!("workload {name} has no files"))),
     }
 }
 

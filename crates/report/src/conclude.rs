@@ -6,6 +6,7 @@ use wordline_units::{Bytes, Cause, FlashOp, HostOp, Nanos, Priority};
 
 use crate::blocks::{BlockMap, Wear};
 use crate::histogram::Latencies;
+use crate::job::{JobMeasured, JobResult};
 use crate::made_by::{Asked, RunName};
 use crate::measured::Measured;
 use crate::phase::{Phase, PhaseResult};
@@ -65,6 +66,15 @@ pub struct Cost {
     pub peak_rss: Bytes,
 }
 
+/// What the pictures of one job are drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobDetail {
+    /// The job's name.
+    pub name: String,
+    /// As those of [`DriveDetail`], of its requests alone.
+    pub curves: [Vec<(Nanos, f64)>; HostOp::ALL.len()],
+}
+
 /// What the pictures of one drive are drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriveDetail {
@@ -88,6 +98,8 @@ pub struct DriveDetail {
     pub rows: Vec<Row>,
     /// Per kind of request, in the order of [`HostOp::ALL`]: a span, and the fraction of requests that took no longer.
     pub curves: [Vec<(Nanos, f64)>; HostOp::ALL.len()],
+    /// The jobs of the workload, by number; none where it has none.
+    pub jobs: Vec<JobDetail>,
     /// The fraction of the window in which each die's array worked.
     pub die_utilisation: Vec<f64>,
     /// The fraction of the window in which each channel bus was held.
@@ -113,12 +125,17 @@ pub fn conclude(identity: &Identity, measured: &Measured, blocks: &[BlockView], 
         channels: measured.scope.channels,
         rows: measured.rows.clone(),
         curves: HostOp::ALL.map(|op| curve(&measured.latencies(op))),
+        jobs: measured.jobs.iter().map(job_detail).collect(),
         die_utilisation: measured.die_utilisation(),
         channel_utilisation: measured.channel_utilisation(),
         map: BlockMap::new(blocks),
         wear,
     };
     (result, detail)
+}
+
+fn job_detail(job: &JobMeasured) -> JobDetail {
+    JobDetail { name: job.name.clone(), curves: HostOp::ALL.map(|op| curve(&job.measured.latencies(op))) }
 }
 
 fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> DriveResult {
@@ -157,6 +174,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         in_flight: in_flight(measured),
         saturated: saturated(measured),
         phases: phases(measured),
+        jobs: jobs(measured),
         vertrace: None,
         blocks: BlocksResult {
             good: wear.blocks,
@@ -212,6 +230,16 @@ fn phases(measured: &Measured) -> Vec<PhaseResult> {
         }
     };
     if measured.phases.len() > 1 { measured.phases.iter().map(result).collect() } else { Vec::new() }
+}
+
+fn jobs(measured: &Measured) -> Vec<JobResult> {
+    let result = |job: &JobMeasured| JobResult {
+        name: job.name.clone(),
+        simulated_seconds: job.measured.elapsed.as_secs_f64(),
+        host: host(&job.measured),
+        latency_us: by_op(|op| latency(&job.measured.latencies(op))),
+    };
+    measured.jobs.iter().map(result).collect()
 }
 
 /// The share of what is read that may hold nothing without a warning.

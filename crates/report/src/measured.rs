@@ -5,6 +5,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, Nanos, Priority};
 
 use crate::histogram::Latencies;
+use crate::job::JobMeasured;
 use crate::phase::Phase;
 use crate::scope::Scope;
 use crate::series::Row;
@@ -33,6 +34,8 @@ pub struct Measured {
     pub phases: Vec<Phase>,
     /// Who waited for whom, and how often operations were stopped; nothing of a phase by itself.
     pub waited: Waited,
+    /// The jobs of the workload, by number; none where it has none.
+    pub jobs: Vec<JobMeasured>,
     /// The time series.
     pub rows: Vec<Row>,
     /// When the drive stopped taking writes, since the start of the run.
@@ -57,6 +60,7 @@ impl Measured {
             buffered_units: None,
             phases: Vec::new(),
             waited: Waited::default(),
+            jobs: Vec::new(),
             rows: Vec::new(),
             worn_out: None,
             violations: Vec::new(),

@@ -6,6 +6,7 @@ use wordline_units::{FlashOp, HostOp, Id, Nanos, Priority};
 use crate::backlog::Backlog;
 use crate::checks::Checks;
 use crate::histogram::Latencies;
+use crate::job::JobBooks;
 use crate::measured::Measured;
 use crate::phase::{Phase, Start};
 use crate::scope::Scope;
@@ -33,6 +34,7 @@ pub struct Metrics {
     earlier: [[Latencies; Priority::ALL.len()]; HostOp::ALL.len()],
     phase: Start,
     phases: Vec<Phase>,
+    jobs: JobBooks,
     backlog: Backlog,
     waits: Waits,
     die_ns: Vec<u64>,
@@ -60,6 +62,7 @@ impl Metrics {
             earlier: Default::default(),
             phase: Start { queue_depth: scope.queue_depth, ..Start::default() },
             phases: Vec::new(),
+            jobs: JobBooks::default(),
             backlog: Backlog::default(),
             waits: Waits::new(scope.dies),
             die_ns: vec![0; scope.dies as usize],
@@ -83,6 +86,7 @@ impl Metrics {
         self.latencies.iter_mut().chain(&mut self.earlier).flatten().for_each(Latencies::clear);
         self.phases.clear();
         self.waits.reset();
+        self.jobs.restart(at);
         self.start_phase(at);
         self.die_ns.fill(0);
         self.channel_ns.fill(0);
@@ -99,6 +103,12 @@ impl Metrics {
         }
         (self.phase.name, self.phase.queue_depth) = (name.to_owned(), queue_depth);
         self.start_phase(at);
+    }
+
+    /// Begin jobs at `at`, no earlier than the last event, with the name of each and its queue depth if it is a closed loop: the figures of each are kept by
+    /// themselves, too. Requests tell which job they are of.
+    pub fn begin_jobs<'a>(&mut self, at: Nanos, jobs: impl Iterator<Item = (&'a str, Option<u32>)>) {
+        self.jobs = JobBooks::new(self.checks.clock(at), jobs);
     }
 
     /// The phase that goes on is measured from `at`.
@@ -189,6 +199,7 @@ impl Metrics {
             buffered_units: None,
             phases: self.phases,
             waited: self.waits.finish(),
+            jobs: self.jobs.close(self.scope),
             latencies: self.earlier,
             die_ns: self.die_ns,
             channel_ns: self.channel_ns,
@@ -222,6 +233,7 @@ impl Metrics {
     fn completed(&mut self, at: Nanos, done: &Completion) {
         let latency = self.checks.completed(at, done);
         self.totals.complete(done);
+        self.jobs.completed(at, done, latency);
         // What the device took in before the window may have held them before it.
         if done.arrived + done.stages.host_queue >= self.window {
             self.totals.core_ns += done.core.0;

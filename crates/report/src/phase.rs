@@ -86,7 +86,7 @@ impl DriveResult {
         };
         (only.pages_read, only.pages_programmed, only.programmed_again, only.lost_units) = (0, 0, 0, 0);
         (only.sanitised, only.wordlines, only.read_errors) = (None, None, None);
-        only.phases = Vec::new();
+        (only.phases, only.jobs) = (Vec::new(), Vec::new());
         only
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::chance;
 use crate::compare::Comparison;
 use crate::grid::CellResult;
+use crate::job::JobResult;
 use crate::made_by::{Asked, MadeBy};
 use crate::phase::PhaseResult;
 use crate::sweep::SweepResult;
@@ -259,6 +260,9 @@ pub struct DriveResult {
     /// The same figures by phase, in order; absent where the workload has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseResult>,
+    /// What each job got, by number; absent where the workload has no jobs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobResult>,
     /// Versions of files on flash; absent unless they were traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vertrace: Option<VerTraceResult>,

@@ -5,6 +5,7 @@ use crate::result::{DriveResult, Latency, Wordlines};
 mod classes;
 mod compared;
 mod drive;
+mod jobs;
 mod phases;
 mod swept;
 
@@ -87,6 +88,7 @@ pub fn run(drive: &DriveResult) -> String {
         classes::tables(&mut text, drive);
     }
     phases::table(&mut text, drive);
+    jobs::table(&mut text, drive);
     stages(&mut text, drive);
     operations(&mut text, drive);
     if let Some(versions) = &drive.vertrace {

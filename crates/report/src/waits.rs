@@ -357,6 +357,7 @@ mod tests {
             ok: true,
             blank: 0,
             die: Some(DieId(0)),
+            job: wordline_units::JobId(0),
         }
     }
 

@@ -66,6 +66,19 @@ pub enum RunError {
         /// The workload.
         workload: String,
     },
+    /// An option that workloads of jobs do not go with.
+    #[error("{flag} is not for {workload}, which has jobs: {why}", flag = key.flag(), why = key.not_for_jobs())]
+    NotForJobs {
+        /// The option.
+        key: LoadKey,
+        /// The workload.
+        workload: String,
+    },
+    /// A life under jobs.
+    #[error(
+        "{0} has jobs at the same time, and a drive is worn out without a clock that would tell how often each comes; take a workload of phases"
+    )]
+    LifeOfJobs(String),
     /// Versions of files where there are no files.
     #[error("--vertrace needs a workload of files, such as mobile; this one has none")]
     NoFiles,

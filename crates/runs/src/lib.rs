@@ -22,6 +22,7 @@ mod cost;
 mod error;
 mod files;
 mod job;
+mod jobs;
 mod life;
 mod load;
 pub mod parallel;

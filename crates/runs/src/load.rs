@@ -60,6 +60,10 @@ pub enum LoadKey {
     SecureFraction,
     /// The option [`Load::length`].
     Length,
+    /// The option [`Load::queue_depth`].
+    QueueDepth,
+    /// The option [`Load::until_steady`].
+    UntilSteady,
 }
 
 impl LoadKey {
@@ -75,6 +79,25 @@ impl LoadKey {
             LoadKey::Format => "--format",
             LoadKey::SecureFraction => "--secure-fraction",
             LoadKey::Length => "--length",
+            LoadKey::QueueDepth => "--qd",
+            LoadKey::UntilSteady => "--until-steady",
+        }
+    }
+
+    /// Reason why the option does not go with jobs.
+    pub(crate) fn not_for_jobs(self) -> &'static str {
+        match self {
+            LoadKey::QueueDepth => "each has a pace of its own; change `arrival` in its file",
+            LoadKey::UntilSteady => "they end at their own times, so that there is no round to repeat",
+            LoadKey::OpenLoop
+            | LoadKey::Speed
+            | LoadKey::Repeat
+            | LoadKey::Fit
+            | LoadKey::PrefillReads
+            | LoadKey::Lenient
+            | LoadKey::Format
+            | LoadKey::SecureFraction
+            | LoadKey::Length => "it is for traces or files",
         }
     }
 }
@@ -107,6 +130,16 @@ impl Load {
         let given = [(LoadKey::SecureFraction, self.secure.is_some()), (LoadKey::Length, self.length.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((key, _)) => Err(RunError::OnlyForFiles { key, workload: workload.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses options that do not go with jobs, which `workload` has.
+    pub(crate) fn with_jobs(&self, workload: &str) -> Result<(), RunError> {
+        self.without_files(workload)?;
+        let given = [(LoadKey::QueueDepth, self.queue_depth.is_some()), (LoadKey::UntilSteady, self.until_steady)];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) => Err(RunError::NotForJobs { key, workload: workload.to_owned() }),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! The third step of a run: requests, and the pace at which they come.
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Drive, JobPace, Jobs, Pace};
 
 use crate::cost::Stopwatch;
 use crate::error::RunError;
@@ -60,6 +60,28 @@ impl Stages {
         &self.source
     }
 
+    /// Serves all jobs at the same time, about `left` requests of them at most; returns how many were served.
+    fn jobs<F: Files, B: Beside>(
+        &mut self,
+        drive: &mut Drive<Watch<F, B>>,
+        stage: &Stage,
+        paces: &[JobPace],
+        left: u64,
+        progress: &mut dyn Progress,
+    ) -> u64 {
+        let mut jobs = Jobs::new(drive.now(), paces, &mut self.source);
+        let mut served = 0;
+        loop {
+            let chunk = CHUNK.min(left - served.min(left));
+            let done = drive.serve_jobs(&mut jobs, &mut self.source, Some(chunk));
+            served += done;
+            progress.update(drive.completed(), drive.now(), &stage.name);
+            if done < chunk || served >= left {
+                return served;
+            }
+        }
+    }
+
     /// Serves one stage, about `left` requests of it at most (one program may answer several requests at once); returns how many were served.
     fn stage<F: Files, B: Beside>(&mut self, drive: &mut Drive<Watch<F, B>>, stage: &Stage, left: u64, progress: &mut dyn Progress) -> u64 {
         let origin = drive.now();
@@ -95,7 +117,15 @@ impl<F: Files, B: Beside> Serve<F, B> for Stages {
                 is_steady = rounds.run(drive, &mut self.source, &stage, progress, cost);
                 break;
             }
-            left = left.saturating_sub(self.stage(drive, &stage, left, progress));
+            let jobs = self.source.jobs().map(|jobs| {
+                drive.observer.begin_jobs(now, jobs.named());
+                jobs.paces().to_vec()
+            });
+            let served = match jobs {
+                Some(paces) => self.jobs(drive, &stage, &paces, left, progress),
+                None => self.stage(drive, &stage, left, progress),
+            };
+            left = left.saturating_sub(served);
             if left == 0 {
                 break;
             }

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 
+use wordline_drive::JobLoad;
 use wordline_report::vertrace::FileStep;
-use wordline_units::{Bytes, HostRequest, Nanos};
+use wordline_units::{Bytes, HostRequest, Id, JobId, Nanos};
 use wordline_workload::spec::Limit;
 use wordline_workload::{FileLoad, FileOptions, Generator, PhaseSpec, Tagged, TraceError};
 
 use crate::error::RunError;
+use crate::jobs::JobStreams;
 use crate::load::Load;
 use crate::workload::{Recorded, Workload};
 
@@ -36,6 +38,7 @@ pub struct Source(Kind);
 
 enum Kind {
     Made { generator: Box<Generator>, depth: Option<u32>, totals: Vec<Option<u64>>, begun: bool },
+    Jobs { jobs: Box<JobStreams>, begun: bool },
     Filed { filed: Box<Filed>, begun: bool },
     Traced { replay: Recorded, depth: Option<u32>, requests: u64, begun: bool, failure: Option<TraceError> },
 }
@@ -45,6 +48,7 @@ pub(crate) struct Place(Placed);
 
 enum Placed {
     Made { generator: Box<Generator>, depth: Option<u32>, totals: Vec<Option<u64>>, begun: bool },
+    Jobs { jobs: Box<JobStreams>, begun: bool },
     Filed { load: Box<FileLoad>, insecure: BTreeSet<u32>, begun: bool },
 }
 
@@ -55,6 +59,7 @@ impl Place {
             Placed::Made { generator, depth, totals, begun } => {
                 Kind::Made { generator: generator.clone(), depth: *depth, totals: totals.clone(), begun: *begun }
             }
+            Placed::Jobs { jobs, begun } => Kind::Jobs { jobs: jobs.clone(), begun: *begun },
             Placed::Filed { load, insecure, begun } => {
                 let filed = Filed { load: load.as_ref().clone(), told: None, insecure: insecure.clone() };
                 Kind::Filed { filed: Box::new(filed), begun: *begun }
@@ -81,6 +86,7 @@ impl Source {
                 let generator = Box::new(spec.generator(seed, capacity)?);
                 Kind::Made { generator, depth: load.queue_depth, totals, begun: false }
             }
+            Workload::Jobs(spec) => Kind::Jobs { jobs: Box::new(JobStreams::new(spec, seed, capacity)?), begun: false },
             Workload::Filed(spec, changed) => {
                 Kind::Filed { filed: Box::new(Filed::new(spec.load(seed, capacity, *changed)?)), begun: false }
             }
@@ -103,7 +109,9 @@ impl Source {
                 let changed = FileOptions { length: Some(ENDLESS), ..*changed };
                 Source::new(&Workload::Filed(spec.clone(), changed), load, seed, capacity)
             }
-            Workload::Made(_) | Workload::Traced(_) => Source::new(workload, &Load { until_steady: true, ..load.clone() }, seed, capacity),
+            Workload::Made(_) | Workload::Jobs(_) | Workload::Traced(_) => {
+                Source::new(workload, &Load { until_steady: true, ..load.clone() }, seed, capacity)
+            }
         }
     }
 
@@ -113,6 +121,7 @@ impl Source {
             Kind::Made { generator, depth, totals, begun } => {
                 Placed::Made { generator: generator.clone(), depth: *depth, totals: totals.clone(), begun: *begun }
             }
+            Kind::Jobs { jobs, begun } => Placed::Jobs { jobs: jobs.clone(), begun: *begun },
             Kind::Filed { filed, begun } => {
                 Placed::Filed { load: Box::new(filed.load.clone()), insecure: filed.insecure.clone(), begun: *begun }
             }
@@ -132,6 +141,12 @@ impl Source {
                 let depth = depth.or(phase.queue_depth());
                 Some(Stage { name: phase.name().to_owned(), depth, time_limit: phase.time_limit(), total: totals[number] })
             }
+            Kind::Jobs { jobs, begun } => {
+                if std::mem::replace(begun, true) {
+                    return None;
+                }
+                Some(Stage { name: jobs.name().to_owned(), depth: jobs.depth(), time_limit: None, total: jobs.total() })
+            }
             Kind::Filed { filed, begun } => {
                 let load = &filed.load;
                 if std::mem::replace(begun, true) {
@@ -148,11 +163,19 @@ impl Source {
         }
     }
 
+    /// The jobs, if it is a workload of jobs.
+    pub(crate) fn jobs(&self) -> Option<&JobStreams> {
+        match &self.0 {
+            Kind::Jobs { jobs, .. } => Some(jobs),
+            Kind::Made { .. } | Kind::Filed { .. } | Kind::Traced { .. } => None,
+        }
+    }
+
     /// The files, if it is a workload of files.
     pub fn files(&self) -> Option<&FileLoad> {
         match &self.0 {
             Kind::Filed { filed, .. } => Some(&filed.load),
-            Kind::Made { .. } | Kind::Traced { .. } => None,
+            Kind::Made { .. } | Kind::Jobs { .. } | Kind::Traced { .. } => None,
         }
     }
 
@@ -160,7 +183,7 @@ impl Source {
     pub(crate) fn insecure_files(&self) -> BTreeSet<u32> {
         match &self.0 {
             Kind::Filed { filed, .. } => filed.insecure.clone(),
-            Kind::Made { .. } | Kind::Traced { .. } => BTreeSet::new(),
+            Kind::Made { .. } | Kind::Jobs { .. } | Kind::Traced { .. } => BTreeSet::new(),
         }
     }
 
@@ -174,13 +197,24 @@ impl Source {
     /// What stopped a trace early.
     pub fn failure(&mut self) -> Option<TraceError> {
         match &mut self.0 {
-            Kind::Made { .. } | Kind::Filed { .. } => None,
+            Kind::Made { .. } | Kind::Jobs { .. } | Kind::Filed { .. } => None,
             Kind::Traced { failure, .. } => failure.take(),
         }
     }
 }
 
-/// The requests of the present stage, with times counted from its beginning.
+/// The requests of each job, if it is a workload of jobs.
+impl JobLoad for Source {
+    #[inline]
+    fn next_of(&mut self, job: JobId) -> Option<HostRequest> {
+        match &mut self.0 {
+            Kind::Jobs { jobs, .. } => jobs.next_of(job.index()),
+            Kind::Made { .. } | Kind::Filed { .. } | Kind::Traced { .. } => None,
+        }
+    }
+}
+
+/// The requests of the present stage, with times counted from its beginning. Jobs take turns: who has a clock serves them as jobs.
 impl Iterator for Source {
     type Item = HostRequest;
 
@@ -192,6 +226,7 @@ impl Iterator for Source {
                 let request = generator.next_in_phase()?;
                 Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
             }
+            Kind::Jobs { jobs, .. } => jobs.in_turn(),
             Kind::Filed { filed, .. } => filed.next(),
             Kind::Traced { replay, failure, .. } => match replay.next()? {
                 Ok(request) => Some(request),
@@ -205,7 +240,7 @@ impl Iterator for Source {
 }
 
 /// About how many requests a phase has.
-fn expected(phase: &PhaseSpec, capacity: Bytes) -> Option<u64> {
+pub(crate) fn expected(phase: &PhaseSpec, capacity: Bytes) -> Option<u64> {
     let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / phase.mean_size()) as u64);
     [phase.limit.requests, by_bytes].into_iter().flatten().min()
 }

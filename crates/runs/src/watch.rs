@@ -144,6 +144,11 @@ impl<F, B: Beside> Watch<F, B> {
         self.beside.begin_phase(name);
     }
 
+    /// Begins jobs at `at`, with the name and the queue depth of each.
+    pub(crate) fn begin_jobs<'a>(&mut self, at: Nanos, jobs: impl Iterator<Item = (&'a str, Option<u32>)>) {
+        self.metrics.begin_jobs(at, jobs);
+    }
+
     /// Begins the measured window at `at`: what was before is forgotten.
     pub fn measure_from(&mut self, at: Nanos) {
         self.metrics.reset(at);

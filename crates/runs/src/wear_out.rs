@@ -127,6 +127,9 @@ pub fn wear_out(
     asked: &WearOut,
     progress: &mut dyn Progress,
 ) -> Result<LifetimeResult, RunError> {
+    if let Workload::Jobs(spec) = workload {
+        return Err(RunError::LifeOfJobs(spec.name.clone()));
+    }
     let config = plan.build();
     let faults = &config.faults;
     let may_fail = faults.endurance.is_some() || faults.program_fail > 0.0 || faults.erase_fail > 0.0;

@@ -7,7 +7,8 @@ use wordline_units::{Bytes, HostRequest};
 use wordline_workload::spec::Arrival;
 use wordline_workload::trace::{ReadOptions, TraceStats};
 use wordline_workload::{
-    AnySpec, FileOptions, FileSpec, Fit, Footprint, Placement, Replay, ReplayOptions, TraceError, TraceReader, WorkloadSpec, trace,
+    AnySpec, FileOptions, FileSpec, Fit, Footprint, JobsSpec, Placement, Replay, ReplayOptions, TraceError, TraceReader, WorkloadSpec,
+    trace,
 };
 
 use crate::error::RunError;
@@ -22,6 +23,8 @@ const YEAR: f64 = 365.25 * 86_400.0;
 pub enum Workload {
     /// Requests of a generator.
     Made(WorkloadSpec),
+    /// Requests of generators at the same time.
+    Jobs(JobsSpec),
     /// Files and what is done to them, with what the user changed.
     Filed(Box<FileSpec>, FileOptions),
     /// Requests of a trace.
@@ -65,6 +68,7 @@ impl Workload {
     fn of(name: &str, spec: AnySpec, load: &Load) -> Result<Workload, RunError> {
         match spec {
             AnySpec::Phases(spec) => load.without_files(name).map(|()| Workload::Made(spec)),
+            AnySpec::Jobs(spec) => load.with_jobs(name).map(|()| Workload::Jobs(spec)),
             AnySpec::Files(spec) => {
                 let Load { fill: prefill, secure, length, queue_depth, .. } = *load;
                 Ok(Workload::Filed(Box::new(spec), FileOptions { prefill, secure, length, queue_depth, ..FileOptions::default() }))
@@ -84,6 +88,7 @@ impl Workload {
                 Arrival::Closed { queue_depth } => Some(queue_depth),
                 Arrival::Open { .. } => None,
             },
+            Workload::Jobs(spec) => spec.queue_depth(),
             Workload::Filed(spec, changed) => Some(changed.queue_depth.unwrap_or(spec.queue_depth)),
             Workload::Made(_) | Workload::Traced(_) => None,
         }
@@ -93,7 +98,7 @@ impl Workload {
     pub(crate) fn stages(&self) -> usize {
         match self {
             Workload::Made(spec) => spec.phases.len(),
-            Workload::Filed(..) | Workload::Traced(_) => 1,
+            Workload::Jobs(_) | Workload::Filed(..) | Workload::Traced(_) => 1,
         }
     }
 }

@@ -1,9 +1,13 @@
 //! What a host asks of a drive.
 
+use crate::id::JobId;
 use crate::quantity::Nanos;
 
 /// The smallest thing a host can address: 512 bytes.
 pub const SECTOR_BYTES: u64 = 512;
+
+/// Jobs that a host may have at the same time.
+pub const JOBS_MAX: usize = u8::MAX as usize + 1;
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,11 +84,13 @@ pub struct HostRequest {
     pub fua: bool,
     /// A write of data that may stay readable on the chips once it is stale. What is not marked is secret where the drive has a sanitiser (002 §6).
     pub insecure: bool,
+    /// The job that it is of.
+    pub job: JobId,
 }
 
 impl HostRequest {
     /// One of normal priority, neither durable at once nor insecure, for a load that does not say when it comes.
     pub const fn new(op: HostOp, sector: u64, sectors: u32) -> HostRequest {
-        HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false, insecure: false }
+        HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false, insecure: false, job: JobId(0) }
     }
 }

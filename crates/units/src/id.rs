@@ -58,6 +58,8 @@ ids! {
     LayerId(u16);
     /// A host request in flight.
     RequestId(u32);
+    /// A job of the host: one of several streams of requests at the same time. 0 where there is one stream.
+    JobId(u8);
     /// A flash operation of one firmware core, queued or under way.
     OpTag(u32);
     /// A part of a host request, as the firmware core that it falls to counts those under way.

@@ -1,7 +1,7 @@
-//! Workloads of either kind: phases of independent requests, or files.
+//! Workloads of any kind: phases or jobs of independent requests, or files.
 
 use crate::file::{FileSpec, built_in};
-use crate::spec::{SpecError, WorkloadSpec};
+use crate::spec::{JobsSpec, SpecError, Streams, WorkloadSpec, streams};
 use crate::words::did_you_mean;
 
 /// Names that the papers use for workloads that come with the program under another one.
@@ -17,6 +17,8 @@ const ALSO: [(&str, &str); 3] = [
 pub enum AnySpec {
     /// Phases, each with a mix, sizes, addresses and arrivals.
     Phases(WorkloadSpec),
+    /// Jobs at the same time, each with a mix, sizes, addresses and arrivals.
+    Jobs(JobsSpec),
     /// Files, and threads that do things to them.
     Files(FileSpec),
 }
@@ -24,13 +26,21 @@ pub enum AnySpec {
 impl AnySpec {
     /// Read a workload file; `file` is its name in messages. What has sets of files is a workload of files.
     pub fn parse(text: &str, file: &str) -> Result<AnySpec, SpecError> {
-        let has_sets = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("sets") && !table.contains_key("phases"));
-        if has_sets { FileSpec::parse(text, file).map(AnySpec::Files) } else { WorkloadSpec::parse(text, file).map(AnySpec::Phases) }
+        let has_sets = text
+            .parse::<toml::Table>()
+            .is_ok_and(|table| table.contains_key("sets") && !table.contains_key("phases") && !table.contains_key("jobs"));
+        if has_sets {
+            return FileSpec::parse(text, file).map(AnySpec::Files);
+        }
+        Ok(match streams(text, file)? {
+            Streams::Phases(spec) => AnySpec::Phases(spec),
+            Streams::Jobs(spec) => AnySpec::Jobs(spec),
+        })
     }
 
     /// The names of the built-in workloads, the default first.
     pub fn built_in_names() -> Vec<&'static str> {
-        [WorkloadSpec::built_in_names(), FileSpec::built_in_names()].concat()
+        [WorkloadSpec::built_in_names(), JobsSpec::built_in_names(), FileSpec::built_in_names()].concat()
     }
 
     /// The name under which `name` comes with the program: itself, unless it is a paper's word for it.
@@ -46,9 +56,10 @@ impl AnySpec {
     /// The built-in workload of this name.
     pub fn built_in(name: &str) -> Result<AnySpec, SpecError> {
         let name = AnySpec::full_name(name);
-        match FileSpec::built_in(name) {
-            Some(spec) => spec.map(AnySpec::Files),
-            None => WorkloadSpec::built_in(name).map(AnySpec::Phases),
+        match (FileSpec::built_in(name), JobsSpec::built_in(name)) {
+            (Some(spec), _) => spec.map(AnySpec::Files),
+            (None, Some(spec)) => spec.map(AnySpec::Jobs),
+            (None, None) => WorkloadSpec::built_in(name).map(AnySpec::Phases),
         }
     }
 
@@ -56,13 +67,14 @@ impl AnySpec {
     pub fn built_in_text(name: &str) -> Option<&'static str> {
         let name = AnySpec::full_name(name);
         let of_files = built_in::FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-        of_files.or_else(|| WorkloadSpec::built_in_text(name))
+        of_files.or_else(|| JobsSpec::built_in_text(name)).or_else(|| WorkloadSpec::built_in_text(name))
     }
 
     /// What it is for, in a sentence.
     pub fn purpose(&self) -> &str {
         match self {
             AnySpec::Phases(spec) => &spec.purpose,
+            AnySpec::Jobs(spec) => &spec.purpose,
             AnySpec::Files(spec) => &spec.purpose,
         }
     }

@@ -4,6 +4,7 @@
 //! takes one number for the mixture, if there is anything to choose, and as many as its pattern needs for the address.
 
 mod arrival;
+mod jobs;
 mod pattern;
 mod scatter;
 mod zipf;
@@ -14,6 +15,7 @@ use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
 
 use crate::spec::{Arrival, PhaseSpec, SpecError, WorkloadSpec};
 use arrival::Clock;
+pub use jobs::JobsGenerator;
 use pattern::{Pattern, Space};
 
 /// Shares are compared with so many random bits.
@@ -97,7 +99,7 @@ impl Phase {
         let align = spec.align.map_or(least, |align| (align.0 / SECTOR_BYTES).max(1));
         if most > span {
             let (size, room) = (Bytes(most * SECTOR_BYTES), Bytes(span * SECTOR_BYTES));
-            return Err(format!("a request of {size} does not fit the {room} that the phase may use of this drive of {capacity}"));
+            return Err(format!("a request of {size} does not fit the {room} that it may use of this drive of {capacity}"));
         }
         let mix = [spec.mix.read, spec.mix.write, spec.mix.trim, spec.mix.flush];
         if mix.iter().any(|share| !(0.0..=1.0).contains(share)) || (mix.iter().sum::<f64>() - 1.0).abs() > 1e-6 {
@@ -110,10 +112,10 @@ impl Phase {
             }
         };
         if spec.limit.requests.is_none() && spec.limit.bytes.is_none() && spec.limit.time.is_none() {
-            return Err("a phase needs an end: requests, bytes or time".to_owned());
+            return Err("it needs an end: requests, bytes or time".to_owned());
         }
         if spec.mix.flush >= 1.0 && spec.limit.requests.is_none() && spec.limit.time.is_none() {
-            return Err("flushes move no bytes, so a limit of bytes alone never ends the phase".to_owned());
+            return Err("flushes move no bytes, so a limit of bytes alone never ends it".to_owned());
         }
         let ops = bounds(mix.into_iter());
         let space = Space::new(span, align, least, sizes);
@@ -182,11 +184,11 @@ impl Phase {
         let bits = if self.chooses { self.mixture.next_u64() } else { 0 };
         let (op, size, fua) = self.choose(bits);
         if op == HostOp::Flush {
-            return Some(HostRequest { at, sector: 0, sectors: 0, op, priority: self.priority, fua: false, insecure: false });
+            return Some(HostRequest { at, priority: self.priority, ..HostRequest::new(op, 0, 0) });
         }
         let (start, sectors) = (self.pattern.next(&self.space, size, &mut self.addresses), self.space.sizes[size].sectors);
         self.sectors_left = self.sectors_left.saturating_sub(u64::from(sectors));
-        Some(HostRequest { at, sector: self.first_sector + start, sectors, op, priority: self.priority, fua, insecure: false })
+        Some(HostRequest { at, priority: self.priority, fua, ..HostRequest::new(op, self.first_sector + start, sectors) })
     }
 
     /// What to do, with which of the sizes, and whether with unit access: three disjoint groups of bits, one for each.

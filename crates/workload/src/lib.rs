@@ -11,6 +11,7 @@
 //! through [`std::io::Read`], and only [`trace::open`] opens one.
 
 pub mod file;
+pub mod fio;
 pub mod fit;
 pub mod generate;
 pub mod pts;
@@ -27,7 +28,7 @@ mod words;
 pub use any::AnySpec;
 pub use file::{FileLoad, FileOptions, FileSpec, FileTag, Tagged};
 pub use fit::{Fit, FitError, Placement};
-pub use generate::{Generator, Phase};
+pub use generate::{Generator, JobsGenerator, Phase};
 pub use replay::{Replay, ReplayError, ReplayOptions};
-pub use spec::{PhaseSpec, SpecError, WorkloadSpec};
+pub use spec::{JobsSpec, PhaseSpec, SpecError, WorkloadSpec};
 pub use trace::{Footprint, Format, TraceError, TraceInfo, TraceReader, TraceRecord, TraceStats};

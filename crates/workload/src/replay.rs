@@ -3,7 +3,7 @@
 //! Times start at zero with the earliest record; readers hand out records in the order of their times. A trace without times yields time zero throughout and
 //! is meant for a closed loop.
 
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest, JobId, Nanos, Priority};
 
 use crate::fit::Placement;
 use crate::trace::{TraceError, TraceReader, TraceRecord};
@@ -96,6 +96,7 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
             priority: record.priority.unwrap_or(self.options.priority),
             fua: record.fua,
             insecure: record.insecure,
+            job: JobId(0),
         })
     }
 

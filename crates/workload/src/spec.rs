@@ -6,14 +6,16 @@
 mod built_in;
 mod check;
 mod error;
+mod jobs;
 pub(crate) mod quantity;
 mod raw;
 
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Nanos, Priority};
 
-pub(crate) use check::from_toml;
+pub(crate) use check::{Streams, from_toml, streams};
 pub use error::SpecError;
+pub use jobs::JobsSpec;
 
 /// Reads a time, such as "10 ms".
 ///

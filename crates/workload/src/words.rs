@@ -32,7 +32,7 @@ pub(crate) fn ranked<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -
 }
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     let mut rows: Vec<Vec<usize>> = (0..=a.len()).map(|i| (i..=i + b.len()).collect()).collect();

@@ -140,7 +140,7 @@ fn a_later_phase_continues_the_clock_and_leaves_its_own_draws_alone() {
 fn a_request_that_does_not_fit_is_refused_with_both_sizes() {
     let phase = PhaseSpec { sizes: vec![(Bytes::mib(2), 1.0)], ..PhaseSpec::new("big", Limit::requests(1)) };
     let error = one(phase).generator(1, Bytes::mib(1)).expect_err("too large").to_string();
-    assert_eq!(error, "workload test, phase big: a request of 2 MiB does not fit the 1 MiB that the phase may use of this drive of 1 MiB");
+    assert_eq!(error, "workload test, phase big: a request of 2 MiB does not fit the 1 MiB that it may use of this drive of 1 MiB");
 }
 
 const SOUND: &str = r#"name = "x"

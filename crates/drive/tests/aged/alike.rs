@@ -7,7 +7,7 @@ use wordline_drive::{Drive, Holds, Output};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Celsius, FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Celsius, FlashOp, HostOp, HostRequest, Nanos};
 
 use crate::serve;
 
@@ -158,12 +158,7 @@ fn with_time_to_spare_leaders_go_first_and_in_a_burst_followers() {
     // A wordline's worth of writes at a time, with time between: the buffer is never full.
     let quiet = (0..300u64).map(move |number| HostRequest {
         at: Nanos::from_millis(8 * (number / 3)),
-        sector: draw.below(span) * sectors,
-        sectors: sectors as u32,
-        op: HostOp::Write,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
+        ..HostRequest::new(HostOp::Write, draw.below(span) * sectors, sectors as u32)
     });
     drive.serve(&mut quiet.into_iter(), wordline_drive::Pace::Open { origin: Nanos::ZERO }, None);
     drive.settle();

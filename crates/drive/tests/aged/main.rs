@@ -12,6 +12,7 @@ mod capacitors;
 mod carried;
 mod guarded;
 mod image;
+mod jobs;
 mod leaps;
 mod lives;
 mod locks;

@@ -71,7 +71,7 @@ fn load(config: &Config, habits: Habits, seed: u64) -> impl Iterator<Item = Host
         };
         let (priority, fua) = (Priority::ALL[draw.below(4) as usize], op == HostOp::Write && draw.happens(habits.fua));
         if op == HostOp::Flush {
-            return Some(HostRequest { at: Nanos(at), sector: 0, sectors: 0, op, priority, fua, insecure: false });
+            return Some(HostRequest { at: Nanos(at), priority, fua, ..HostRequest::new(op, 0, 0) });
         }
         let whole = !draw.happens(habits.partial);
         let sectors =
@@ -79,7 +79,7 @@ fn load(config: &Config, habits: Habits, seed: u64) -> impl Iterator<Item = Host
         let reach = ((total as f64 * habits.hot) as u64).clamp(1, total - sectors + 1);
         let sector = draw.below(reach);
         let sector = if whole { sector / unit_sectors * unit_sectors } else { sector };
-        Some(HostRequest { at: Nanos(at), sector, sectors: sectors as u32, op, priority, fua, insecure: false })
+        Some(HostRequest { at: Nanos(at), priority, fua, ..HostRequest::new(op, sector, sectors as u32) })
     })
 }
 

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use wordline_engine::{BlockState, BlockView, Completion, Event, FlashEvent, Stages};
 use wordline_report::{Interval, Scope};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId};
 
 /// What to fabricate.
 #[derive(Clone, Debug)]
@@ -142,6 +142,7 @@ impl Machine {
                 ok: op != HostOp::Write || number % 100 >= self.toy.failed,
                 blank: 0,
                 die: None,
+                job: JobId(0),
             };
             self.events.push((end, Event::Completed(done)));
             if !done.ok && !std::mem::replace(&mut self.worn_out, true) {

@@ -7,6 +7,7 @@ mod bars;
 mod cells;
 mod chart;
 pub mod figure;
+mod jobs;
 mod map;
 mod over_time;
 mod swept;
@@ -64,9 +65,11 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
     let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
     html.push_str(&tables::cards(&drives));
     html.push_str(&tables::phases(&drives));
+    html.push_str(&jobs::table(&drives));
     html.push_str(&tables::comparison(results, comparison));
     section(html, "Over time", "grid", over_time::charts(&details, points));
     section(html, "Latency", "grid", over_time::distributions(&details));
+    section(html, "Latency by job", "grid", jobs::distributions(&details));
     if !drives.is_empty() {
         let _ = write!(html, "<p></p>{}", tables::percentiles(&drives));
         section(html, "Where the time went", "stack", vec![bars::stages(&drives)]);

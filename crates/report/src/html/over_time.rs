@@ -232,6 +232,17 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
         .map(|(drive, detail)| Line { label: detail.name.clone(), drive, dashed: false, points: curve(detail), whiskers: Vec::new() })
         .collect();
     lines.retain(|line| !line.points.is_empty());
+    let title = match op {
+        HostOp::Read => "Read latency",
+        HostOp::Write => "Write latency",
+        HostOp::Trim => "Trim latency",
+        HostOp::Flush => "Flush latency",
+    };
+    nines(title.to_owned(), lines)
+}
+
+/// Distributions of latency on a scale of nines; `None` where there are none.
+pub(super) fn nines(title: String, lines: Vec<Line>) -> Option<Chart> {
     let spans = || lines.iter().flat_map(|line| &line.points).map(|point| point.0);
     if lines.is_empty() {
         return None;
@@ -240,23 +251,8 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
     // The curve ends at 100 %, which lies infinitely many nines away; the last request below it says how many nines the sample can show.
     let last = lines.iter().flat_map(|line| line.points.iter().rev().nth(1)).filter_map(|point| point.1).fold(0.9, f64::max);
     let nines = libm::ceil(-libm::log10((1.0 - last).max(1e-6))).clamp(2.0, 5.0) as u32;
-    let title = match op {
-        HostOp::Read => "Read latency",
-        HostOp::Write => "Write latency",
-        HostOp::Trim => "Trim latency",
-        HostOp::Flush => "Flush latency",
-    };
     let note = "share of requests that took no longer; each step up is another nine".to_owned();
-    Some(Chart {
-        title: title.to_owned(),
-        note,
-        height: 340.0,
-        x,
-        y: Axis::nines("share of requests", nines),
-        lines,
-        marks: Vec::new(),
-        phases: Vec::new(),
-    })
+    Some(Chart { title, note, height: 340.0, x, y: Axis::nines("share of requests", nines), lines, marks: Vec::new(), phases: Vec::new() })
 }
 
 #[cfg(test)]

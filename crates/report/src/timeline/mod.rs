@@ -298,7 +298,7 @@ fn micros(nanos: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use wordline_engine::Stages;
-    use wordline_units::{BlockId, Cause, ChannelId, PageId, Priority, RequestId};
+    use wordline_units::{BlockId, Cause, ChannelId, JobId, PageId, Priority, RequestId};
 
     use super::*;
 
@@ -344,6 +344,7 @@ mod tests {
             ok: true,
             blank: 0,
             die: None,
+            job: JobId(0),
         })
     }
 

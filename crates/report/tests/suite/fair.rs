@@ -9,7 +9,7 @@ use wordline_report::{
     Asked, CellResult, Comparison, Cost, DriveDetail, DriveResult, Identity, Interval, MadeBy, Measured, Metrics, PlanText, Ratio, Report,
     Scope, WorkloadName, conclude, html, text,
 };
-use wordline_units::{Bytes, HostOp, Nanos, Priority, RequestId};
+use wordline_units::{Bytes, HostOp, JobId, Nanos, Priority, RequestId};
 
 use crate::fabricated::Toy;
 
@@ -35,6 +35,7 @@ fn begin(metrics: &mut Metrics, slot: u32, op: HostOp, from: u64) -> Completion 
         ok: true,
         blank: 0,
         die: None,
+        job: JobId(0),
     }
 }
 

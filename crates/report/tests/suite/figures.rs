@@ -3,7 +3,7 @@
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Cost, DriveResult, HLayer, Identity, Interval, Measured, Metrics, Report, Scope, conclude};
 use wordline_units::{
-    BlockId, Bytes, Cause, CellKind, ChannelId, DieId, FlashOp, Geometry, GroupId, HostOp, Nanos, PageId, Priority, RequestId,
+    BlockId, Bytes, Cause, CellKind, ChannelId, DieId, FlashOp, Geometry, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId,
 };
 
 use crate::fabricated::Toy;
@@ -38,6 +38,7 @@ fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32
         ok: true,
         blank: 0,
         die: None,
+        job: JobId(0),
     };
     metrics.observe(Nanos(from + took), &Event::Completed(done));
 }

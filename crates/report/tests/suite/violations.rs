@@ -2,7 +2,7 @@
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Account, Interval, Metrics, Scope};
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, JobId, Nanos, PageId, Priority, RequestId};
 
 use crate::fabricated::Toy;
 
@@ -37,6 +37,7 @@ fn completed(request: u32, from: u64, took: u64) -> Event {
         ok: true,
         blank: 0,
         die: None,
+        job: JobId(0),
     })
 }
 

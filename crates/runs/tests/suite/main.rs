@@ -7,6 +7,7 @@ use wordline_runs::{Beside, Job, Load, Logs, Outcome, Plotted, Prepared, Progres
 use wordline_units::{FlashOp, Nanos};
 use wordline_workload::{AnySpec, FileOptions, FileSpec};
 
+mod jobs;
 mod wear_out;
 
 /// A drive that takes no time, with cells that have physics.
@@ -23,7 +24,7 @@ fn plan(more: &[&str]) -> Plan {
 fn mails() -> FileSpec {
     match AnySpec::built_in("mailserver").expect("it is built in") {
         AnySpec::Files(spec) => spec,
-        AnySpec::Phases(_) => panic!("mails are files"),
+        AnySpec::Phases(_) | AnySpec::Jobs(_) => panic!("mails are files"),
     }
 }
 

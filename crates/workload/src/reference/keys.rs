@@ -24,18 +24,27 @@ const fn key(name: &'static str, value: &'static str, default: &'static str, mea
 pub(super) const PHASES: [Part; 6] = [
     Part {
         title: "The file",
-        about: "Phases run one after another.",
+        about: "Phases run one after another, jobs at the same time from the same start. A workload has either.",
         keys: &[
             key("name", "text", "", "name in tables and charts"),
             key("purpose", "text", "nothing", "what it is for, in a sentence"),
             key("phases", "list of `[[phases]]`", "", "what it does, in order; at least one"),
+            key("jobs", "list of `[[jobs]]`", "", "in place of phases: what it does at the same time; at least one"),
         ],
     },
     Part {
-        title: "`[[phases]]`",
-        about: "A phase ends at whichever of `requests`, `bytes` and `time` is reached first; at least one must be set.",
+        title: "`[[phases]]` or `[[jobs]]`",
+        about: "A phase or a job ends at whichever of `requests`, `bytes` and `time` is reached first. Of a phase at least one must be set. A job without\n\
+                any runs as long as one that has an end; at least one job has. Each job has dice of its own. `--qd` and `--until-steady` are not for jobs, and\n\
+                `--requests` ends all of them after so many requests together.",
         keys: &[
-            key("name", "text", "`phase 1` and so on", "name in tables and charts"),
+            key("name", "text", "`phase 1` or `job 1` and so on", "name in tables and charts"),
+            key(
+                "count",
+                "whole number from 1 to 256",
+                "`1`",
+                "of a job: how many like it there are, each named by its number and with dice of its own",
+            ),
             key("requests", "whole number", "no end", "ends after this many requests"),
             key(
                 "bytes",
@@ -104,7 +113,7 @@ pub(super) const PHASES: [Part; 6] = [
     },
     Part {
         title: "`arrival = { … }`",
-        about: "Either a closed loop (`queue_depth`) or an open one (`rate`). `--qd` makes any workload a closed loop.",
+        about: "Either a closed loop (`queue_depth`) or an open one (`rate`). `--qd` makes any workload but one of jobs a closed loop.",
         keys: &[
             key(
                 "queue_depth",

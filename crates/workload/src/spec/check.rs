@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use wordline_units::host::SECTOR_BYTES;
+use wordline_units::host::{JOBS_MAX, SECTOR_BYTES};
 use wordline_units::{Bytes, Priority};
 
 use super::quantity::{Q, Share};
 use super::raw::{RawAddress, RawArrival, RawMix, RawPattern, RawPhase, RawPriority, RawProcess, RawSizes, RawWorkload};
-use super::{Address, Amount, Arrival, Burst, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec};
+use super::{Address, Amount, Arrival, Burst, JobsSpec, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec};
 use crate::words::did_you_mean;
 
 /// Shares may miss the whole by this much, for percentages that were rounded.
@@ -23,16 +23,35 @@ type Fault = (Range<usize>, String);
 impl WorkloadSpec {
     /// Read a workload file; `file` is its name in messages.
     pub fn parse(text: &str, file: &str) -> Result<WorkloadSpec, SpecError> {
-        let raw: RawWorkload = from_toml(text, file)?;
-        checked(raw).map_err(|(span, message)| SpecError::at(file, text, Some(span), message))
+        match streams(text, file)? {
+            Streams::Phases(spec) => Ok(spec),
+            Streams::Jobs(_) => Err(SpecError::at(file, "", None, "this workload has [[jobs]], and no [[phases]]")),
+        }
     }
+}
+
+/// Streams of requests: one after another, or at the same time.
+pub(crate) enum Streams {
+    Phases(WorkloadSpec),
+    Jobs(JobsSpec),
+}
+
+/// Read a workload file of either; `file` is its name in messages.
+pub(crate) fn streams(text: &str, file: &str) -> Result<Streams, SpecError> {
+    let raw: RawWorkload = from_toml(text, file)?;
+    checked(raw).map_err(|(span, message)| SpecError::at(file, text, Some(span), message))
 }
 
 /// Read the shape of a file, with the place of what is wrong.
 pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str, file: &str) -> Result<T, SpecError> {
     toml::from_str(text).map_err(|error| {
         if is_foreign(text) {
-            return SpecError::at(file, "", None, "not a workload file: none of its lines sets a key of one, such as name, phases or sets");
+            return SpecError::at(
+                file,
+                "",
+                None,
+                "not a workload file: none of its lines sets a key of one, such as name, phases, jobs or sets",
+            );
         }
         SpecError::at(file, text, error.span(), with_nearest(error.message()))
     })
@@ -40,8 +59,22 @@ pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str, file: &str) 
 
 /// Whether a text sets no key that a workload has, well or badly. Nothing of it is shown then, because it may be anything.
 fn is_foreign(text: &str) -> bool {
-    let known =
-        ["name", "purpose", "phases", "align", "prefill", "level", "length", "secure", "queue_depth", "layout", "mix", "sets", "threads"];
+    let known = [
+        "name",
+        "purpose",
+        "phases",
+        "jobs",
+        "align",
+        "prefill",
+        "level",
+        "length",
+        "secure",
+        "queue_depth",
+        "layout",
+        "mix",
+        "sets",
+        "threads",
+    ];
     let (table, _) = toml::de::DeTable::parse_recoverable(text);
     !table.get_ref().iter().any(|(key, _)| known.contains(&key.get_ref().as_ref()))
 }
@@ -57,32 +90,74 @@ fn with_nearest(message: &str) -> String {
     format!("{message}{hint}")
 }
 
-fn checked(raw: RawWorkload) -> Result<WorkloadSpec, Fault> {
+fn checked(raw: RawWorkload) -> Result<Streams, Fault> {
     if raw.name.get_ref().trim().is_empty() {
         return Err((raw.name.span(), "a workload needs a name".to_owned()));
     }
-    if raw.phases.get_ref().is_empty() {
-        return Err((raw.phases.span(), "a workload needs at least one phase".to_owned()));
+    let RawWorkload { name, purpose, phases, jobs } = raw;
+    let either = "a workload has either [[phases]], one after another, or [[jobs]], at the same time (or [[sets]] of files)";
+    match (phases, jobs) {
+        (Some(phases), None) => {
+            if phases.get_ref().is_empty() {
+                return Err((phases.span(), "a workload needs at least one phase".to_owned()));
+            }
+            let phases = phases.into_inner().into_iter().enumerate();
+            let phases = phases.map(|(index, raw)| phase(index, raw)).collect::<Result<_, _>>()?;
+            Ok(Streams::Phases(WorkloadSpec { name: name.into_inner(), purpose, phases }))
+        }
+        (None, Some(raw)) => Ok(Streams::Jobs(JobsSpec { name: name.into_inner(), purpose, jobs: all_jobs(raw)? })),
+        (Some(_), Some(jobs)) => Err((jobs.span(), format!("{either}, and this one has both"))),
+        (None, None) => Err((name.span(), format!("{either}, and this one has none of them"))),
     }
-    let phases = raw.phases.into_inner().into_iter().enumerate();
-    Ok(WorkloadSpec {
-        name: raw.name.into_inner(),
-        purpose: raw.purpose,
-        phases: phases.map(|(index, raw)| phase(index, raw)).collect::<Result<_, _>>()?,
-    })
+}
+
+/// The jobs, as often as they are to be there.
+fn all_jobs(raw: Spanned<Vec<Spanned<RawPhase>>>) -> Result<Vec<PhaseSpec>, Fault> {
+    let place = raw.span();
+    let mut jobs = Vec::new();
+    let first = raw.get_ref().first().map_or(place.clone(), Spanned::span);
+    for (index, raw) in raw.into_inner().into_iter().enumerate() {
+        let message = format!("from 1 to {JOBS_MAX} jobs");
+        let place = raw.get_ref().count.as_ref().map_or(raw.span(), Spanned::span);
+        let count = positive(&raw.get_ref().count, |count| (1..=JOBS_MAX as u32).contains(count), &message)?;
+        let job = stream(index, raw, "job")?;
+        let count_all = jobs.len() + count.unwrap_or(1) as usize;
+        if count_all > JOBS_MAX {
+            return Err((place, format!("{count_all} jobs up to here, and there may be {JOBS_MAX}")));
+        }
+        match count {
+            Some(count) if count > 1 => {
+                jobs.extend((1..=count).map(|number| PhaseSpec { name: format!("{} {number}", job.name), ..job.clone() }));
+            }
+            Some(_) | None => jobs.push(job),
+        }
+    }
+    if jobs.is_empty() {
+        return Err((place, "a workload needs at least one job".to_owned()));
+    }
+    if !jobs.iter().any(PhaseSpec::has_end) {
+        return Err((first, "at least one job needs an end: requests, bytes or time; those without one run as long".to_owned()));
+    }
+    Ok(jobs)
 }
 
 fn phase(index: usize, raw: Spanned<RawPhase>) -> Result<PhaseSpec, Fault> {
-    let whole = raw.span();
+    if let Some(count) = &raw.get_ref().count {
+        return Err((count.span(), "'count' belongs to [[jobs]], which run at the same time; phases run one after another".to_owned()));
+    }
+    let place = raw.span();
+    let phase = stream(index, raw, "phase")?;
+    if phase.has_end() { Ok(phase) } else { Err((place, "a phase needs an end: requests, bytes or time".to_owned())) }
+}
+
+/// A phase or a job, whichever `word` says.
+fn stream(index: usize, raw: Spanned<RawPhase>, word: &str) -> Result<PhaseSpec, Fault> {
     let raw = raw.into_inner();
     let limit = Limit {
-        requests: positive(&raw.requests, |count| *count > 0, "a phase of no requests does nothing")?,
-        bytes: positive(&raw.bytes, |amount| nonzero(amount.0), "a phase of no bytes does nothing")?.map(|amount| amount.0),
-        time: positive(&raw.time, |time| time.0.0 > 0, "a phase of no time does nothing")?.map(|time| time.0),
+        requests: positive(&raw.requests, |count| *count > 0, &format!("a {word} of no requests does nothing"))?,
+        bytes: positive(&raw.bytes, |amount| nonzero(amount.0), &format!("a {word} of no bytes does nothing"))?.map(|amount| amount.0),
+        time: positive(&raw.time, |time| time.0.0 > 0, &format!("a {word} of no time does nothing"))?.map(|time| time.0),
     };
-    if limit == Limit::default() {
-        return Err((whole, "a phase needs an end: requests, bytes or time".to_owned()));
-    }
     let span = positive(&raw.span, |amount| nonzero(amount.0), "a span of nothing has no addresses")?;
     for amount in [&raw.start, &raw.span].into_iter().flatten() {
         if matches!(amount.get_ref().0, Amount::OfDrive(fraction) if fraction > 1.0) {
@@ -91,7 +166,7 @@ fn phase(index: usize, raw: Spanned<RawPhase>) -> Result<PhaseSpec, Fault> {
     }
     let align = positive(&raw.align, |align| sectors(align.0), "an alignment is a multiple of 512 B above zero")?.map(|align| align.0);
     Ok(PhaseSpec {
-        name: raw.name.unwrap_or_else(|| format!("phase {}", index + 1)),
+        name: raw.name.unwrap_or_else(|| format!("{word} {}", index + 1)),
         limit,
         start: raw.start.map_or(Amount::Bytes(Bytes(0)), |start| start.into_inner().0),
         span: span.map_or(Amount::OfDrive(1.0), |span| span.0),

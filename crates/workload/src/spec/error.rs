@@ -30,6 +30,11 @@ impl SpecError {
         SpecError { place: None, subject: format!("workload {workload}, phase {phase}"), message: message.into() }
     }
 
+    /// As [`SpecError::of`], of a job.
+    pub(crate) fn of_job(workload: &str, job: &str, message: impl Into<String>) -> SpecError {
+        SpecError { place: None, subject: format!("workload {workload}, job {job}"), message: message.into() }
+    }
+
     /// A fault of a whole workload that only shows on a particular drive.
     pub(crate) fn whole(workload: &str, message: impl Into<String>) -> SpecError {
         SpecError { place: None, subject: format!("workload {workload}"), message: message.into() }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! name = "…"                     purpose = "…"
-//! [[phases]]
+//! [[phases]]                     or [[jobs]], with count = 4
 //! name = "…"
 //! requests = 100000              bytes = "200 %" or "10 GiB"      time = "10 s"      (at least one)
 //! start = "0 %"                  span = "100 %"                   align = "4 KiB"
@@ -30,13 +30,17 @@ pub(super) struct RawWorkload {
     pub(super) name: Spanned<String>,
     #[serde(default)]
     pub(super) purpose: String,
-    pub(super) phases: Spanned<Vec<Spanned<RawPhase>>>,
+    pub(super) phases: Option<Spanned<Vec<Spanned<RawPhase>>>>,
+    pub(super) jobs: Option<Spanned<Vec<Spanned<RawPhase>>>>,
 }
 
+/// A phase, or a job.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawPhase {
     pub(super) name: Option<String>,
+    /// Of a job alone.
+    pub(super) count: Option<Spanned<u32>>,
     pub(super) requests: Option<Spanned<u64>>,
     pub(super) bytes: Option<Spanned<Q<Amount>>>,
     pub(super) time: Option<Spanned<Q<Nanos>>>,

@@ -1,0 +1,147 @@
+//! The jobs of a workload, each with figures of its own: what a reader feels beside writers is lost in figures of all of them together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_engine::Completion;
+use wordline_units::{HostOp, Id, Nanos, Priority};
+
+use crate::histogram::Latencies;
+use crate::measured::Measured;
+use crate::result::{ByOp, HostResult, Latency};
+use crate::scope::Scope;
+use crate::totals::Totals;
+
+/// One job of a measured window.
+#[derive(Clone, Debug)]
+pub struct JobMeasured {
+    /// Its name in the workload.
+    pub name: String,
+    /// Its counters of requests and its latencies, over the time that it took. Nothing of the flash is any job's.
+    pub measured: Measured,
+}
+
+/// What one job got while the others ran beside it. Work of the flash belongs to no job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobResult {
+    /// Its name in the workload.
+    pub name: String,
+    /// How long it took, from the start of all jobs to the last answer that it got. Its rates divide by it.
+    #[schemars(extend("x-unit" = "s"))]
+    pub simulated_seconds: f64,
+    /// What it got.
+    pub host: HostResult,
+    /// Latency of its requests that did not fail.
+    pub latency_us: ByOp<Latency>,
+}
+
+/// Books of the jobs that run; empty where there are none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobBooks {
+    start: Nanos,
+    jobs: Vec<Book>,
+}
+
+#[derive(Clone, Debug)]
+struct Book {
+    name: String,
+    queue_depth: Option<u32>,
+    /// When it got its last answer.
+    last: Nanos,
+    totals: Totals,
+    latencies: [[Latencies; Priority::ALL.len()]; HostOp::ALL.len()],
+}
+
+impl JobBooks {
+    /// Books of these jobs, by number, from `start` on.
+    pub(crate) fn new<'a>(start: Nanos, jobs: impl Iterator<Item = (&'a str, Option<u32>)>) -> JobBooks {
+        let book = |(name, queue_depth): (&str, Option<u32>)| Book {
+            name: name.to_owned(),
+            queue_depth,
+            last: start,
+            totals: Totals::default(),
+            latencies: Default::default(),
+        };
+        JobBooks { start, jobs: jobs.map(book).collect() }
+    }
+
+    /// Forget what was, and count from `start` on.
+    pub(crate) fn restart(&mut self, start: Nanos) {
+        *self = JobBooks::new(start, self.jobs.iter().map(|book| (book.name.as_str(), book.queue_depth)));
+    }
+
+    /// Book a request that was answered at `at`.
+    #[inline]
+    pub(crate) fn completed(&mut self, at: Nanos, done: &Completion, latency: Nanos) {
+        if let Some(book) = self.jobs.get_mut(done.job.index()) {
+            book.last = at;
+            book.totals.complete(done);
+            if done.ok {
+                book.latencies[done.op as usize][done.priority as usize].record(latency);
+            }
+        }
+    }
+
+    /// What each job got, of a drive of `scope`.
+    pub(crate) fn close(self, scope: Scope) -> Vec<JobMeasured> {
+        let start = self.start;
+        let measured = |book: Book| JobMeasured {
+            name: book.name,
+            measured: Measured {
+                elapsed: book.last - start,
+                totals: book.totals,
+                latencies: book.latencies,
+                ..Measured::empty(Scope { queue_depth: book.queue_depth, ..scope })
+            },
+        };
+        self.jobs.into_iter().map(measured).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_engine::Stages;
+    use wordline_units::{Bytes, JobId, RequestId};
+
+    use crate::scope::Interval;
+
+    fn scope() -> Scope {
+        let (unit, page) = (Bytes::kib(4), Bytes::kib(16));
+        Scope { dies: 1, channels: 1, cores: 1, unit, page, h_layer: None, queue_depth: None, interval: Interval::default() }
+    }
+
+    fn done(job: u8, op: HostOp, took: u64, ok: bool) -> Completion {
+        Completion {
+            request: RequestId(0),
+            op,
+            priority: Priority::Normal,
+            sectors: 8,
+            sector: 0,
+            arrived: Nanos::ZERO,
+            stages: Stages { die: Nanos(took), ..Stages::default() },
+            core: Nanos::ZERO,
+            dram: Nanos::ZERO,
+            ok,
+            blank: 0,
+            die: None,
+            job: JobId(job),
+        }
+    }
+
+    #[test]
+    fn each_job_has_its_own_requests_over_its_own_time() {
+        let mut books = JobBooks::new(Nanos(1_000), [("reader", Some(1)), ("writer", None)].into_iter());
+        books.completed(Nanos(2_000), &done(0, HostOp::Read, 500, true), Nanos(500));
+        books.completed(Nanos(5_000), &done(1, HostOp::Write, 700, true), Nanos(700));
+        books.completed(Nanos(9_000), &done(1, HostOp::Write, 900, false), Nanos(900));
+        books.completed(Nanos(9_500), &done(2, HostOp::Write, 900, true), Nanos(900));
+        let jobs = books.clone().close(scope());
+        assert_eq!(jobs.iter().map(|job| job.measured.elapsed.0).collect::<Vec<_>>(), [1_000, 8_000]);
+        assert_eq!(jobs.iter().map(|job| (job.measured.requests(), job.measured.failed())).collect::<Vec<_>>(), [(1, 0), (1, 1)]);
+        assert_eq!(jobs[0].measured.latencies(HostOp::Read).max(), Nanos(500));
+        assert_eq!(jobs[1].measured.latencies(HostOp::Write).count(), 1, "failed requests have no latency");
+        assert_eq!(jobs[0].measured.scope.queue_depth, Some(1));
+        books.restart(Nanos(9_000));
+        assert_eq!(books.close(scope())[1].measured.requests(), 0);
+    }
+}

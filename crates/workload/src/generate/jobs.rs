@@ -1,0 +1,43 @@
+//! Requests of jobs, which run at the same time: each job's are a stream of its own.
+
+use wordline_units::{Bytes, HostRequest};
+
+use super::Phase;
+use crate::spec::{JobsSpec, Limit, SpecError};
+
+/// The requests of a workload of jobs on a drive of some capacity.
+#[derive(Clone, Debug)]
+pub struct JobsGenerator(Vec<Phase>);
+
+impl JobsSpec {
+    /// The requests of this workload on a drive of `capacity`. Each job has dice of its own, by its number.
+    ///
+    /// # Errors
+    /// A job does not fit there, or none has an end.
+    pub fn generator(&self, seed: u64, capacity: Bytes) -> Result<JobsGenerator, SpecError> {
+        if !self.jobs.iter().any(|job| job.has_end()) {
+            return Err(SpecError::whole(&self.name, "at least one job needs an end: requests, bytes or time"));
+        }
+        let jobs = self.jobs.iter().zip(0..).map(|(job, number)| {
+            let mut spec = job.clone();
+            if !spec.has_end() {
+                spec.limit = Limit::none();
+            }
+            Phase::new(&spec, number, seed, capacity).map_err(|message| SpecError::of_job(&self.name, &job.name, message))
+        });
+        Ok(JobsGenerator(jobs.collect::<Result<_, _>>()?))
+    }
+}
+
+impl JobsGenerator {
+    /// The jobs, by number.
+    pub fn jobs(&self) -> &[Phase] {
+        &self.0
+    }
+
+    /// The next request of the job of this number, its time counted from the start; `None`: it has no more, or there is no such job.
+    #[inline]
+    pub fn next_of(&mut self, job: usize) -> Option<HostRequest> {
+        self.0.get_mut(job)?.next()
+    }
+}
