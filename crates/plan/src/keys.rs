@@ -498,6 +498,8 @@ sections! {
         seed: u64 = 1;
         /// Share of the exported capacity that is written, sequentially, before a run starts. A drive that holds nothing answers reads without its flash.
         fill: Share = Share::ALL;
+        /// Whether that data lies as endless random overwrites of it would leave it, so that GC goes on from the first request, and not as it was written.
+        steady: bool = false;
         /// Whether the drive may fail requests, by wear or by design, without `wordline compare` ending in exit code 4. It changes no run, and is not in the
         /// plan's hash.
         may_fail: bool = false;

@@ -162,6 +162,11 @@ impl Plan {
         self.sections.run.fill.value.fraction()
     }
 
+    /// Whether what is written before a run starts lies as endless random overwrites would leave it.
+    pub fn begins_steady(&self) -> bool {
+        self.sections.run.steady.value
+    }
+
     /// What its cells do, and of which chip: `physics of tlc48`, or `fixed times of tlc-48l`.
     pub fn cells(&self) -> String {
         match &self.config.cells {

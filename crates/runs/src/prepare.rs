@@ -28,6 +28,17 @@ pub enum Start {
     Saved(Image),
 }
 
+impl Start {
+    /// Start of a new drive of `plan`, whose configuration is `config`, with its first `units` units written: in order, or as the plan says.
+    pub fn of(plan: &Plan, config: &Config, units: u64) -> Start {
+        if plan.begins_steady() {
+            Start::Steady { fill: units as f64 / config.exported_units as f64 }
+        } else {
+            Start::Filled { units }
+        }
+    }
+}
+
 /// A drive that has its data and not yet its age. Nothing can be asked of it before [`Prepared::aged`].
 #[derive(Debug)]
 pub struct Prepared<O: Observer> {

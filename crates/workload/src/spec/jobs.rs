@@ -3,7 +3,11 @@
 use super::{Arrival, Limit, PhaseSpec, SpecError};
 use crate::AnySpec;
 
-const FILES: [(&str, &str); 1] = [("reader-beside-writers", include_str!("../../../../studies/workloads/reader-beside-writers.toml"))];
+const FILES: [(&str, &str); 3] = [
+    ("reader-beside-writers", include_str!("../../../../studies/workloads/reader-beside-writers.toml")),
+    ("mixed-priority", include_str!("../../../../studies/workloads/mixed-priority.toml")),
+    ("erase-stress", include_str!("../../../../studies/workloads/erase-stress.toml")),
+];
 
 /// A workload of jobs: they start at the same time.
 #[derive(Clone, Debug, PartialEq)]
