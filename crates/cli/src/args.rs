@@ -220,6 +220,9 @@ pub(crate) struct ExplainOptions {
     /// Requests of this operation only.
     #[arg(long, value_name = "OP", value_parser = ["read", "write", "trim", "flush"])]
     pub(crate) op: Option<String>,
+    /// Write a chart of each of these requests, and of what its die did while it waited, as one HTML page.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]
