@@ -196,7 +196,7 @@ pub(crate) struct RunOptions {
 /// The timeline of a run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TimelineOptions {
-    /// Write a timeline of requests, dies and channels, which Perfetto (ui.perfetto.dev) and Chrome's tracing draw and `wordline explain` reads.
+    /// Write a timeline of requests, dies, channels and cores, which Perfetto (ui.perfetto.dev) and Chrome's tracing draw and `wordline explain` reads.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace_out: Option<PathBuf>,
     /// Where the timeline begins, from the beginning of what is measured, such as 250ms.

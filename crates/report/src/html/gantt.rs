@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use wordline_engine::Stages;
-use wordline_units::FlashOp;
 
 use super::axis::{Axis, Unit, micros};
 use super::chart::{colour, figure_head, plot};
@@ -13,16 +12,18 @@ use super::{bars, escape};
 const BAR: f64 = 20.0;
 const STEP: f64 = 44.0;
 const NAME: f64 = 16.0;
+/// The width of the narrowest bar, and of the gap after a bar, in percent of the plot.
+const GAP: f64 = 0.1;
 /// A bar that is narrower, in percent of the plot, has no word in it.
 const WORDY: f64 = 14.0;
 
 /// What a bar shows, which decides its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shade {
     /// A stage of a request, by its place among [`Stages::NAMES`].
     Stage(usize),
-    /// An operation of a die.
-    Op(FlashOp),
+    /// Operations of a die, by the number of their colour and their name.
+    Op(usize, String),
 }
 
 /// A bar of a lane.
@@ -67,17 +68,25 @@ pub struct Gantt {
 }
 
 impl Shade {
-    fn class(self) -> String {
+    fn class(&self) -> String {
         match self {
             Shade::Stage(stage) => format!("t{stage}"),
-            Shade::Op(op) => format!("fill {}", colour(op as usize)),
+            Shade::Op(number, _) => format!("fill {}", colour(*number)),
         }
     }
 
-    fn name(self) -> &'static str {
+    fn name(&self) -> &str {
         match self {
-            Shade::Stage(stage) => Stages::NAMES[stage],
-            Shade::Op(op) => op.name(),
+            Shade::Stage(stage) => Stages::NAMES[*stage],
+            Shade::Op(_, name) => name,
+        }
+    }
+
+    /// The class of a word in a bar.
+    fn word(&self) -> &'static str {
+        match self {
+            Shade::Stage(_) => "ontint",
+            Shade::Op(..) => "ondark",
         }
     }
 }
@@ -103,10 +112,10 @@ impl Gantt {
 
     /// The colours, stages and operations apart.
     fn legend(&self, html: &mut String) {
-        let mut shades: Vec<Shade> = self.lanes.iter().flat_map(|lane| &lane.bars).map(|bar| bar.shade).collect();
+        let mut shades: Vec<&Shade> = self.lanes.iter().flat_map(|lane| &lane.bars).map(|bar| &bar.shade).collect();
         shades.sort_unstable();
         shades.dedup();
-        let (stages, ops): (Vec<Shade>, Vec<Shade>) = shades.into_iter().partition(|shade| matches!(shade, Shade::Stage(_)));
+        let (stages, ops): (Vec<&Shade>, Vec<&Shade>) = shades.into_iter().partition(|shade| matches!(shade, Shade::Stage(_)));
         let has_marks = self.lanes.iter().any(|lane| !lane.marks.is_empty());
         for (of, shades, is_last) in [("stages:", stages, false), ("on the die:", ops, true)] {
             if shades.is_empty() {
@@ -114,7 +123,7 @@ impl Gantt {
             }
             let _ = write!(html, "<div class=\"legend\"><span>{of}</span>");
             for shade in shades {
-                let _ = write!(html, "<span><i class=\"{}\"></i>{}</span>", shade.class(), shade.name());
+                let _ = write!(html, "<span><i class=\"{}\"></i>{}</span>", shade.class(), escape(shade.name()));
             }
             if is_last && has_marks {
                 html.push_str("<span>▾ stop</span>");
@@ -133,12 +142,19 @@ fn draw(html: &mut String, axis: &Axis, lane: &Lane, y: f64) {
             html,
             "<rect class=\"{}\" x=\"{from:.3}%\" y=\"{y}\" width=\"{:.3}%\" height=\"{BAR}\" data-tip=\"{}&#10;{}\"/>",
             bar.shade.class(),
-            (end - from).max(0.08),
+            // Bars one after the other stay apart for the eye.
+            (end - from - if end - from > 6.0 * GAP { GAP } else { 0.0 }).max(GAP),
             escape(&bar.tip),
             micros(bar.end - bar.from)
         );
         if end - from > WORDY {
-            let _ = write!(html, "<text class=\"ondark roomy\" x=\"{from:.3}%\" dx=\"6\" y=\"{}\">{}</text>", y + 14.0, escape(&bar.word));
+            let _ = write!(
+                html,
+                "<text class=\"{} roomy\" x=\"{from:.3}%\" dx=\"6\" y=\"{}\">{}</text>",
+                bar.shade.word(),
+                y + 14.0,
+                escape(&bar.word)
+            );
         }
     }
     for (at, tip) in &lane.marks {
@@ -163,16 +179,16 @@ mod tests {
             },
             Lane {
                 name: "die 3".to_owned(),
-                bars: vec![bar(Shade::Op(FlashOp::Erase), 20.0, 40.0)],
+                bars: vec![bar(Shade::Op(2, "erase (gc)".to_owned()), 20.0, 40.0)],
                 marks: vec![(30.0, "stop".to_owned())],
             },
         ];
         let html =
             Gantt { title: "1. a read".to_owned(), note: String::new(), length: 200.0, lanes, words: "it \"waited\"\nlong".to_owned() }
                 .html();
-        assert!(html.contains("<rect class=\"t4\" x=\"0.000%\" y=\"16\" width=\"25.000%\""), "{html}");
-        assert!(html.contains("<rect class=\"t5\" x=\"25.000%\" y=\"16\" width=\"75.000%\""), "{html}");
-        assert!(html.contains("<rect class=\"fill d2\" x=\"10.000%\" y=\"60\" width=\"10.000%\""), "{html}");
+        assert!(html.contains("<rect class=\"t4\" x=\"0.000%\" y=\"16\" width=\"24.900%\""), "{html}");
+        assert!(html.contains("<rect class=\"t5\" x=\"25.000%\" y=\"16\" width=\"74.900%\""), "{html}");
+        assert!(html.contains("<rect class=\"fill d2\" x=\"10.000%\" y=\"60\" width=\"9.900%\""), "{html}");
         assert!(html.contains("aria-label=\"it &quot;waited&quot;\"") && html.contains("<pre>it &quot;waited&quot;\nlong</pre>"));
         assert!(html.contains("a &lt;b&gt;") && !html.contains("a <b>") && html.contains("read &amp; wait&#10;20 µs"));
         assert!(html.contains("</i>die wait") && html.contains("</i>erase") && html.contains("▾ stop"));

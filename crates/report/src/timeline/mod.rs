@@ -10,6 +10,7 @@
 //! Dies and channels are drawn at the instants of the run. The stages of a request are its time by place, in the usual order: of a stage that comes several
 //! times, as DRAM does, the parts are drawn as one. Of a read that was tried again only the last transfer is drawn.
 
+mod cores;
 mod counters;
 mod explain;
 mod format;
@@ -25,6 +26,7 @@ use std::io::{Result, Write};
 use wordline_engine::{Completion, Event, FlashEvent, Observer, StopKind};
 use wordline_units::{Cause, DieId, FlashOp, HostOp, Nanos};
 
+use cores::Work;
 use counters::{Counters, Part};
 pub use explain::Explained;
 pub use format::{Checked, check};
@@ -272,30 +274,26 @@ impl Timeline {
         channels.into_iter().try_for_each(|channel| out.name(CHANNELS, Some(channel), &format!("channel {}", channel - 1)))
     }
 
-    /// Work of firmware cores. A core works on a request at the end of its stage, and on a flash operation from its order on, or later where the core was
-    /// busy.
     fn write_cores(&self, out: &mut Out<'_, impl Write>) -> Result<()> {
-        let mut work: Vec<(Nanos, Nanos, String)> = Vec::new();
+        let (mut requests, mut orders) = (Vec::new(), Vec::new());
         for seen in &self.seen {
             match seen {
                 Seen::Flash(_, event) if event.core > Nanos::ZERO => {
                     let name = format!("order: {} ({})", event.op.name(), event.cause.name());
-                    work.push((event.issued, event.issued + event.core, name));
+                    orders.push(Work { from: event.issued, end: event.issued + event.core, name });
                 }
                 Seen::Completed(_, done) if done.core > Nanos::ZERO && done.stages.core > Nanos::ZERO => {
                     let end = done.arrived + done.stages.host_queue + done.stages.core;
-                    work.push((end - done.core.min(done.stages.core), end, format!("take in: {}", done.op.name())));
+                    requests.push(Work { from: end - done.core.min(done.stages.core), end, name: format!("take in: {}", done.op.name()) });
                 }
                 Seen::Flash(..) | Seen::Completed(..) | Seen::Stopped(..) => {}
             }
         }
-        work.sort();
-        let mut rows = Rows::apart();
-        for (from, end, name) in work {
-            let row = rows.place((), from, end);
-            out.slice(CORES, row + 1, &name, (from, end), "")?;
+        for (row, work) in (1..).zip(cores::rows(requests, orders)) {
+            work.into_iter().try_for_each(|Work { from, end, name }| out.slice(CORES, row, &name, (from, end), ""))?;
+            out.name(CORES, Some(row), &format!("{row} at work"))?;
         }
-        rows.all().try_for_each(|((), row)| out.name(CORES, Some(row + 1), &format!("{} at work", row + 1)))
+        Ok(())
     }
 }
 

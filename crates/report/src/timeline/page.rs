@@ -1,5 +1,6 @@
 //! The slowest requests of a timeline as one self-contained HTML page.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use wordline_engine::Stages;
@@ -23,7 +24,8 @@ impl Trace {
         if let Some(note) = self.note() {
             sections.push(("What is left out".to_owned(), "stack", vec![format!("<div class=\"told\">{}</div>", escape(&note))]));
         }
-        let charts = (1..).zip(slowest).map(|(place, number)| self.chart(place, number).html()).collect();
+        let colours = self.colours(&slowest);
+        let charts = (1..).zip(slowest).map(|(place, number)| self.chart(place, number, &colours).html()).collect();
         sections.push(("Where the time went".to_owned(), "stack", charts));
         if op.is_none_or(|op| op == "read") {
             let title = "Who waited for whom: time that reads waited for a die, by what the die was doing";
@@ -36,13 +38,26 @@ impl Trace {
         document(&format!("Slow requests of {name}"), &subtitle, &sections)
     }
 
-    /// The chart of the request of this number, which is the slowest but so many.
-    fn chart(&self, place: usize, number: usize) -> Gantt {
+    /// The operations that are seen in the charts of these requests, in the order of their colours.
+    fn colours(&self, requests: &[usize]) -> Vec<&str> {
+        let seen = requests.iter().flat_map(|&number| {
+            let request = &self.requests()[number];
+            self.reader(number).map_or(Vec::new(), |reader| self.on_die(reader.die, request.from, request.end))
+        });
+        let seen: BTreeSet<&str> = seen.map(|(op, _)| op.name.as_str()).collect();
+        let order = |name: &&str| (FlashOp::ALL.iter().position(|op| name.starts_with(op.name())), !name.ends_with("(host)"));
+        let mut names: Vec<&str> = seen.into_iter().collect();
+        names.sort_by_key(order);
+        names
+    }
+
+    /// The chart of the request of this number, the slowest of all but `place - 1`.
+    fn chart(&self, place: usize, number: usize, colours: &[&str]) -> Gantt {
         let request = &self.requests()[number];
         let mut lanes = vec![Lane { name: "the request, stage by stage".to_owned(), bars: self.stages(number), marks: Vec::new() }];
         let note = match self.reader(number) {
             Some(reader) => {
-                lanes.extend(self.die(number, reader));
+                lanes.extend(self.die(number, reader, colours));
                 format!("below it, what die {} did in that time", reader.die)
             }
             None if request.op == "read" && request.stage("die") > 0 => "which die read it is not clear from the timeline".to_owned(),
@@ -71,20 +86,19 @@ impl Trace {
     }
 
     /// What the die of `reader` did during the request of this number, in as many lanes as overlap.
-    fn die(&self, number: usize, reader: &OnDie) -> Vec<Lane> {
+    fn die(&self, number: usize, reader: &OnDie, colours: &[&str]) -> Vec<Lane> {
         let request = &self.requests()[number];
         let since = |at: u64| at.clamp(request.from, request.end).saturating_sub(request.from) as f64 / 1e3;
         let mut lanes: Vec<(u64, Lane)> = Vec::new();
         for (op, urgency) in self.on_die(reader.die, request.from, request.end) {
-            let Some(shade) = op.name.split_once(" (").and_then(|(kind, _)| FlashOp::ALL.into_iter().find(|op| op.name() == kind)) else {
-                continue;
-            };
+            let colour = colours.iter().position(|name| *name == op.name).unwrap_or(colours.len());
+            let shade = Shade::Op(colour, op.name.clone());
             let priority = urgency.and_then(|urgency| super::trace::priorities().nth(urgency));
             let priority = priority.map(|name| format!(", priority {name}")).unwrap_or_default();
             let stops = if op.stops > 0 { format!(", {} stop{}", op.stops, if op.stops > 1 { "s" } else { "" }) } else { String::new() };
             let word = if std::ptr::eq(op, reader) { "this read".to_owned() } else { op.name.clone() };
             let tip = format!("{word}{priority}{stops}, from order to report {}", micros(op.end - op.from));
-            let bar = Bar { shade: Shade::Op(shade), from: since(op.from), end: since(op.end), word, tip };
+            let bar = Bar { shade, from: since(op.from), end: since(op.end), word, tip };
             let free = lanes.iter().position(|(end, _)| *end <= op.from);
             let lane = free.unwrap_or_else(|| {
                 if lanes.len() < LANES {
@@ -120,9 +134,10 @@ mod tests {
     #[test]
     fn a_page_shows_the_slowest_and_what_their_die_did_and_loads_nothing() {
         let trace = Trace::read(&text(&stopped())).expect("it is ours");
-        let chart = trace.chart(1, 0);
+        let chart = trace.chart(1, 0, &trace.colours(&[0]));
         let lanes: Vec<_> = chart.lanes.iter().map(|lane| (lane.name.as_str(), lane.bars.len(), lane.marks.len())).collect();
         assert_eq!(lanes, [("the request, stage by stage", 4, 0), ("die 1", 1, 1), ("die 1, at the same time", 1, 0)]);
+        assert_eq!(trace.colours(&[0]), ["read (host)", "erase (gc)"]);
         // The stages fill the chart.
         assert_eq!(chart.lanes[0].bars.last().map(|bar| bar.end), Some(chart.length));
         assert!(chart.lanes[0].bars.windows(2).all(|pair| pair[0].end == pair[1].from));
