@@ -84,7 +84,7 @@ impl Trace {
         }
         let (from, end) = self.requests()[number].die_wait();
         let stops: Vec<String> = self
-            .stops(reader.die, from, end)
+            .stops(reader.die, from, if self.gave_way(reader) { reader.end } else { end })
             .iter()
             .map(|stop| format!("{}, at {} after {}", stop.name, micros(stop.at - self.requests()[number].from), micros(stop.waited)))
             .collect();

@@ -204,11 +204,12 @@ impl Timeline {
         // What contains another comes before it.
         flash.sort_by_key(|&(at, event)| (event.die, event.issued, std::cmp::Reverse(at)));
         let mut rows = Rows::nested(ROWS);
-        // Of the operations that were stopped: from when until when they lasted, and on which row.
+        // Of the operations that may have been stopped: from when until when they lasted, and on which row.
         let mut stopped: BTreeMap<(DieId, FlashOp, Cause), Vec<(Nanos, Nanos, u32)>> = BTreeMap::new();
         for (at, event) in flash {
             let row = rows.place(event.die, event.issued, at);
-            if event.stops > 0 {
+            // A read does not count how often it gave way.
+            if event.stops > 0 || event.op == FlashOp::Read {
                 stopped.entry((event.die, event.op, event.cause)).or_default().push((event.issued, at, row));
             }
             let args = format!(
@@ -230,10 +231,11 @@ impl Timeline {
         }
         for seen in &self.seen {
             let Seen::Stopped(at, Stop { die, how, kind, cause, waited }) = *seen else { continue };
-            // What began before the window, or did not end in the run, has no slice; nor has a read that was broken off, which begins anew.
+            // What began before the window, or did not end in the run, has no slice; nor has a measurement that was broken off, which begins anew.
             let all = stopped.get(&(die, kind, cause)).map_or(&[][..], Vec::as_slice);
-            let begun = &all[..all.partition_point(|&(issued, ..)| issued <= at)];
-            let row = begun.iter().rev().take(ROWS as usize).find(|&&(_, end, _)| at <= end).map_or(0, |&(.., row)| row);
+            let begun = &all[..all.partition_point(|&(issued, ..)| issued < at)];
+            let is_it = |&&(issued, end, _): &&(Nanos, Nanos, u32)| issued + waited <= at && at <= end;
+            let row = begun.iter().rev().take(LOOKED_BACK).find(is_it).map_or(0, |&(.., row)| row);
             let how = match how {
                 StopKind::Now => "now",
                 StopKind::AtStep => "at step",
@@ -310,6 +312,8 @@ const HOST: u32 = 1;
 const DIES: u32 = 2;
 const CHANNELS: u32 = 3;
 const CORES: u32 = 4;
+/// Operations of one kind and cause on a die that may have begun after one that is stopped, such as a read for which others gave way.
+const LOOKED_BACK: usize = 64;
 /// The name of the number of operations and requests that are not drawn, by which a timeline is known again.
 const LEFT_OUT: &str = "left out";
 /// Rows that a die may have.
@@ -446,6 +450,14 @@ mod tests {
         let early = flash(1, FlashOp::Program, 900, 1_000);
         timeline.seen.push(Seen::Flash(Nanos(1_940), early));
         assert_eq!(of(&timeline).0, 10, "the program ends in the middle of the erase");
+        // A read that gives way: the one that begins as it stops is not it, and lies on another row.
+        let mut timeline = Timeline::new(Some(Window::default()));
+        let stop = Event::Stopped { die: DieId(1), how: StopKind::Now, kind: FlashOp::Read, cause: Cause::Host, waited: Nanos(5) };
+        timeline.observe(Nanos(2_000), &stop);
+        timeline.observe(Nanos(2_200), &Event::Flash(flash(1, FlashOp::Read, 1_900, 60)));
+        timeline.observe(Nanos(2_300), &Event::Flash(flash(1, FlashOp::Read, 2_000, 60)));
+        timeline.observe(Nanos(2_100), &Event::Flash(flash(1, FlashOp::Program, 1_800, 60)));
+        assert_eq!((of(&timeline).0, of(&timeline).1), (10.into(), "stop, now: read (host)".into()));
     }
 
     #[test]

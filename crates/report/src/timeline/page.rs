@@ -13,6 +13,8 @@ use crate::html::{document, escape};
 
 /// Lanes that a die may have.
 const LANES: usize = 6;
+/// Stops of a die that may be drawn.
+const MARKS: usize = 60;
 
 impl Trace {
     /// The page of the `count` slowest requests, or of those of this operation only, of the timeline called `name`.
@@ -41,8 +43,8 @@ impl Trace {
     /// The operations that are seen in the charts of these requests, in the order of their colours.
     fn colours(&self, requests: &[usize]) -> Vec<&str> {
         let seen = requests.iter().flat_map(|&number| {
-            let request = &self.requests()[number];
-            self.reader(number).map_or(Vec::new(), |reader| self.on_die(reader.die, request.from, request.end))
+            let (from, end) = self.drawn(number);
+            self.reader(number).map_or(Vec::new(), |reader| self.on_die(reader.die, from, end))
         });
         let seen: BTreeSet<&str> = seen.map(|(op, _)| op.name.as_str()).collect();
         let order = |name: &&str| (FlashOp::ALL.iter().position(|op| name.starts_with(op.name())), !name.ends_with("(host)"));
@@ -55,7 +57,8 @@ impl Trace {
     fn chart(&self, place: usize, number: usize, colours: &[&str]) -> Gantt {
         let request = &self.requests()[number];
         let mut lanes = vec![Lane { name: "the request, stage by stage".to_owned(), bars: self.stages(number), marks: Vec::new() }];
-        let note = match self.reader(number) {
+        let (from, end) = self.drawn(number);
+        let mut note = match self.reader(number) {
             Some(reader) => {
                 lanes.extend(self.die(number, reader, colours));
                 format!("below it, what die {} did in that time", reader.die)
@@ -63,34 +66,47 @@ impl Trace {
             None if request.op == "read" && request.stage("die") > 0 => "which die read it is not clear from the timeline".to_owned(),
             None => "no event says which die it waited for".to_owned(),
         };
+        if from > request.from {
+            let _ = write!(note, "; its {} in the host's queue are not drawn", micros(from - request.from));
+        }
         Gantt {
             title: format!("{place}. {}: {}", title(request), micros(request.latency())),
             note,
-            length: request.latency() as f64 / 1e3,
+            length: (end - from) as f64 / 1e3,
             lanes,
             words: self.explained(number),
         }
     }
 
+    /// From when until when a request is drawn. A long wait in the host's queue would leave no room for what comes after it.
+    fn drawn(&self, number: usize) -> (u64, u64) {
+        let request = &self.requests()[number];
+        let queued = request.stage("host queue");
+        let is_cut = queued < request.latency() && 2 * queued > request.latency();
+        (request.from + if is_cut { queued } else { 0 }, request.end)
+    }
+
     fn stages(&self, number: usize) -> Vec<Bar> {
         let request = &self.requests()[number];
-        let mut from = 0;
+        let (drawn, _) = self.drawn(number);
+        let mut from = request.from;
         let bar = |(name, length): &(String, u64)| {
             let start = from;
             from += length;
             let stage = Stages::NAMES.iter().position(|known| known == name)?;
             let tip = format!("{name}: {:.1} % of the request", 100.0 * *length as f64 / request.latency() as f64);
-            Some(Bar { shade: Shade::Stage(stage), from: start as f64 / 1e3, end: from as f64 / 1e3, word: name.clone(), tip })
+            let since = |at: u64| (at - drawn) as f64 / 1e3;
+            (start >= drawn).then(|| Bar { shade: Shade::Stage(stage), from: since(start), end: since(from), word: name.clone(), tip })
         };
         request.stages.iter().filter_map(bar).collect()
     }
 
     /// What the die of `reader` did during the request of this number, in as many lanes as overlap.
     fn die(&self, number: usize, reader: &OnDie, colours: &[&str]) -> Vec<Lane> {
-        let request = &self.requests()[number];
-        let since = |at: u64| at.clamp(request.from, request.end).saturating_sub(request.from) as f64 / 1e3;
+        let (from, end) = self.drawn(number);
+        let since = |at: u64| (at.clamp(from, end) - from) as f64 / 1e3;
         let mut lanes: Vec<(u64, Lane)> = Vec::new();
-        for (op, urgency) in self.on_die(reader.die, request.from, request.end) {
+        for (op, urgency) in self.on_die(reader.die, from, end) {
             let colour = colours.iter().position(|name| *name == op.name).unwrap_or(colours.len());
             let shade = Shade::Op(colour, op.name.clone());
             let priority = urgency.and_then(|urgency| super::trace::priorities().nth(urgency));
@@ -111,8 +127,12 @@ impl Trace {
             lanes[lane].1.bars.push(bar);
         }
         if let Some((_, first)) = lanes.first_mut() {
-            let stops = self.stops(reader.die, request.from, request.end);
-            first.marks = stops.iter().map(|stop| (since(stop.at), format!("{}\nafter {}", stop.name, micros(stop.waited)))).collect();
+            let stops = self.stops(reader.die, from, end);
+            if stops.len() <= MARKS {
+                first.marks = stops.iter().map(|stop| (since(stop.at), format!("{}\nafter {}", stop.name, micros(stop.waited)))).collect();
+            } else {
+                let _ = write!(first.name, ", {} stops", stops.len());
+            }
         }
         lanes.into_iter().map(|(_, lane)| lane).collect()
     }
@@ -128,8 +148,30 @@ fn plural(kind: &str, count: usize) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{stopped, text};
+    use wordline_engine::{Event, Observer};
+    use wordline_units::{Nanos, Priority};
+
+    use super::super::tests::{flash, read_of, stopped, text};
+    use super::super::{Timeline, Window};
     use super::*;
+
+    #[test]
+    fn a_long_wait_in_the_queue_of_the_host_is_said_and_not_drawn() {
+        let queued = |length: u64| {
+            let mut timeline = Timeline::new(Some(Window::default()));
+            let Event::Completed(mut done) = read_of(Priority::High, 0, 1_000, 95) else { unreachable!("it is a completion") };
+            done.stages.host_queue = Nanos(length);
+            timeline.observe(Nanos(1_200 + length), &Event::Flash(flash(2, FlashOp::Read, 1_100 + length, 60)));
+            timeline.observe(Nanos(1_200 + length), &Event::Completed(done));
+            let trace = Trace::read(&text(&timeline)).expect("it is ours");
+            let chart = trace.chart(1, 0, &[]);
+            let ends: Vec<f64> = chart.lanes.iter().filter_map(|lane| lane.bars.last().map(|bar| bar.end)).collect();
+            assert_eq!(ends, [chart.length; 2]);
+            (chart.lanes[0].bars.len(), chart.length, chart.note.contains("0.3 us in the host's queue are not drawn"))
+        };
+        assert_eq!(queued(100), (5, 0.3, false));
+        assert_eq!(queued(300), (4, 0.2, true));
+    }
 
     #[test]
     fn a_page_shows_the_slowest_and_what_their_die_did_and_loads_nothing() {

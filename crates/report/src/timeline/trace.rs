@@ -218,6 +218,12 @@ impl Trace {
         &self.stops[begin..last.max(begin)]
     }
 
+    /// Whether `reader` left its die for another operation after it was ordered.
+    pub(super) fn gave_way(&self, reader: &OnDie) -> bool {
+        let is_its = |stop: &Stop| stop.at > reader.from && stop.at < reader.end && stop.name.ends_with(": read (host)");
+        self.stops(reader.die, reader.from, reader.end).iter().any(is_its)
+    }
+
     /// Numbers of the `count` slowest requests, the slowest first, or of those of this operation only; and of how many they are.
     pub(super) fn slowest(&self, count: usize, op: Option<&str>) -> (Vec<usize>, usize) {
         let all = 0..self.requests.len();

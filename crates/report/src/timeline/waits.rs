@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::trace::{Request, Trace, priorities};
+use super::trace::{OnDie, Request, Trace, priorities};
 use crate::html::escape;
 use crate::text::{count, number};
 
@@ -12,7 +12,7 @@ use crate::text::{count, number};
 pub(super) enum Doing {
     /// An operation, by kind and cause; of a host's read, the priority of that against the one that waits.
     Op(String, Against),
-    /// The read's own order: a core was busy, or a try of it had given way.
+    /// The read's own order: a core was busy, or the read was being stopped or had given way to what is not in the timeline.
     Itself,
     /// Nothing that the timeline holds.
     Nothing,
@@ -41,7 +41,7 @@ impl Doing {
             Doing::Op(name, Against::Same) => format!("{name}, same priority"),
             Doing::Op(name, Against::Lower) => format!("{name}, lower priority"),
             Doing::Op(name, Against::Unknown) => format!("{name}, priority not known"),
-            Doing::Itself => "its own order: core, retries".to_owned(),
+            Doing::Itself => "its own order: core, stops of it".to_owned(),
             Doing::Nothing => "nothing in the timeline".to_owned(),
             Doing::Unclear => "die not clear".to_owned(),
         }
@@ -64,19 +64,27 @@ impl Trace {
             add(Doing::Unclear, end - from);
             return doing;
         };
-        // It waited until it was ordered, and what is left of its wait comes after that.
-        add(Doing::Itself, end - reader.from);
-        let others: Vec<_> = self.on_die(reader.die, from, reader.from).into_iter().filter(|(op, _)| !std::ptr::eq(*op, reader)).collect();
-        let mut bounds: Vec<u64> =
-            others.iter().flat_map(|(op, _)| [op.from, op.end]).filter(|&at| at > from && at < reader.from).collect();
-        bounds.extend([from, reader.from]);
-        bounds.sort_unstable();
-        bounds.dedup();
-        for part in bounds.windows(2) {
-            let last = others.iter().rev().find(|(op, _)| op.from <= part[0] && op.end >= part[1]);
-            let what = last.map_or(Doing::Nothing, |(op, urgency)| Doing::Op(op.name.clone(), against(waiting, &op.name, *urgency)));
-            add(what, part[1] - part[0]);
+        let others = self.on_die(reader.die, from, reader.end).into_iter().filter(|(op, _)| !std::ptr::eq(*op, reader));
+        let others: Vec<(&OnDie, Doing)> =
+            others.map(|(op, urgency)| (op, Doing::Op(op.name.clone(), against(waiting, &op.name, urgency)))).collect();
+        // It waited until it was ordered.
+        for (what, length) in done(&others, from, reader.from) {
+            add(what.unwrap_or(Doing::Nothing), length);
         }
+        // What is left of its wait came after that: a core was busy, or it gave way to what was ordered later.
+        let mut left = end - reader.from;
+        if self.gave_way(reader) {
+            let later: Vec<(&OnDie, Doing)> = others.into_iter().filter(|(op, _)| op.from > reader.from).collect();
+            let again = reader.end - (waiting.stage("channel") + waiting.stage("ECC")).min(reader.end - reader.from);
+            for (what, length) in done(&later, reader.from, again) {
+                if let Some(what) = what {
+                    let length = length.min(left);
+                    left -= length;
+                    add(what, length);
+                }
+            }
+        }
+        add(Doing::Itself, left);
         doing
     }
 
@@ -93,6 +101,18 @@ impl Trace {
         }
         waits
     }
+}
+
+/// What was ordered last of `ops`, which come as they were ordered, part by part from `from` to `end`, and how long each part is.
+fn done(ops: &[(&OnDie, Doing)], from: u64, end: u64) -> Vec<(Option<Doing>, u64)> {
+    let mut bounds: Vec<u64> = ops.iter().flat_map(|(op, _)| [op.from, op.end]).filter(|&at| at > from && at < end).collect();
+    bounds.extend([from, end]);
+    bounds.sort_unstable();
+    let part = |part: &[u64]| {
+        let last = ops.iter().rev().find(|(op, _)| op.from <= part[0] && op.end >= part[1]);
+        (last.map(|(_, doing)| doing.clone()), part[1] - part[0])
+    };
+    bounds.windows(2).map(part).filter(|(_, length)| *length > 0).collect()
 }
 
 fn against(waiting: &Request, name: &str, urgency: Option<usize>) -> Against {
@@ -201,7 +221,8 @@ impl Waits {
 #[cfg(test)]
 mod tests {
     use wordline_engine::Observer;
-    use wordline_units::{FlashOp, Nanos, Priority};
+    use wordline_engine::StopKind;
+    use wordline_units::{Cause, DieId, FlashOp, Nanos, Priority};
 
     use super::super::tests::{flash, read_of, text, waited};
     use super::super::{Event, Timeline, Window};
@@ -235,6 +256,23 @@ mod tests {
         let line = told.lines().find(|line| line.contains("higher priority")).expect("a row");
         assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), "read (host), higher priority 0 us 0.0 % 0.1 us 6.6 %");
         assert!(waits.html().contains("<td>read (host), higher priority</td><td>0 µs <small>0.0 %</small></td><td>0.1 µs"));
+    }
+
+    #[test]
+    fn a_read_that_gave_way_waited_for_what_it_gave_way_to() {
+        let mut timeline = Timeline::new(Some(Window::default()));
+        // Ordered at 1,000, stopped at 1,030, ordered again at 1,135 after an urgent read.
+        let stop = Event::Stopped { die: DieId(0), how: StopKind::Now, kind: FlashOp::Read, cause: Cause::Host, waited: Nanos(5) };
+        timeline.observe(Nanos(1_030), &stop);
+        timeline.observe(Nanos(1_130), &Event::Flash(flash(0, FlashOp::Read, 1_030, 60)));
+        timeline.observe(Nanos(1_130), &read_of(Priority::Urgent, 1, 1_010, 15));
+        timeline.observe(Nanos(1_235), &Event::Flash(flash(0, FlashOp::Read, 1_000, 60)));
+        timeline.observe(Nanos(1_235), &read_of(Priority::Low, 2, 995, 135));
+        let trace = Trace::read(&text(&timeline)).expect("it is ours");
+        let urgent = Doing::Op("read (host)".to_owned(), Against::Higher);
+        assert_eq!(trace.waited_for(1), BTreeMap::from([(urgent, 100), (Doing::Itself, 35)]));
+        let lower = Doing::Op("read (host)".to_owned(), Against::Lower);
+        assert_eq!(trace.waited_for(0), BTreeMap::from([(lower, 15)]));
     }
 
     #[test]
