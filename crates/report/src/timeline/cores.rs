@@ -1,7 +1,7 @@
 //! Work of firmware cores in a timeline, as far as events tell it: which core it was they do not.
 //!
-//! A core has worked on a request at the end of the request's stage. On a flash operation it works from its order on, or later where it was busy: orders are put
-//! in their turn into the first room that there is between requests, as cores take them.
+//! A core has worked on a request at the end of the request's stage. On a flash operation it works from its order on, or later where it was busy: orders are
+//! put in their turn into the first room that there is between requests, as cores take them.
 
 use wordline_units::Nanos;
 

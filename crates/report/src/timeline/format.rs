@@ -7,18 +7,18 @@ use serde_json::Value;
 /// What a trace in the format of Chrome holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Slices.
+    /// Number of slices.
     pub slices: usize,
-    /// Instants.
+    /// Number of instants.
     pub marks: usize,
-    /// Changes of counters.
+    /// Number of changes of counters.
     pub counts: usize,
-    /// Rows with a name.
+    /// Number of rows with a name.
     pub rows: usize,
 }
 
-/// Checks `text`: every event has a phase, a name, a process and, but for counters, a row; times are numbers and lengths are not negative; the slices of a row lie
-/// apart or inside each other; counters have numbers and nothing else, and their instants come in order; every process and row has a name. Slices and marks may
+/// Checks `text`: every event has a phase, a name, a process and, but for counters, a row; times are numbers and lengths are not negative; the slices of a
+/// row lie apart or inside each other; counters have numbers and nothing else, and their instants come in order; every process and row has a name. Slices and marks may
 /// come in any order, because the format allows it.
 ///
 /// # Errors

@@ -17,10 +17,10 @@ mod format;
 mod out;
 mod page;
 mod rows;
+mod stops;
 mod trace;
 mod waits;
 
-use std::collections::BTreeMap;
 use std::io::{Result, Write};
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer, StopKind};
@@ -32,6 +32,7 @@ pub use explain::Explained;
 pub use format::{Checked, check};
 use out::Out;
 use rows::Rows;
+use stops::Stoppable;
 pub use trace::{Trace, TraceError};
 
 /// The part of a run that is drawn.
@@ -204,13 +205,12 @@ impl Timeline {
         // What contains another comes before it.
         flash.sort_by_key(|&(at, event)| (event.die, event.issued, std::cmp::Reverse(at)));
         let mut rows = Rows::nested(ROWS);
-        // Of the operations that may have been stopped: from when until when they lasted, and on which row.
-        let mut stopped: BTreeMap<(DieId, FlashOp, Cause), Vec<(Nanos, Nanos, u32)>> = BTreeMap::new();
+        let mut stoppable = Stoppable::default();
         for (at, event) in flash {
             let row = rows.place(event.die, event.issued, at);
             // A read does not count how often it gave way.
             if event.stops > 0 || event.op == FlashOp::Read {
-                stopped.entry((event.die, event.op, event.cause)).or_default().push((event.issued, at, row));
+                stoppable.note((event.die, event.op, event.cause), (event.issued, at), row);
             }
             let args = format!(
                 "\"cause\":\"{}\",\"block\":{},\"page\":{},\"pages\":{},\"array_ns\":{},\"bus_ns\":{},\"retries\":{},\"errors\":{},\"stops\":{},\"stops_now\":{},\"ok\":{}",
@@ -231,11 +231,7 @@ impl Timeline {
         }
         for seen in &self.seen {
             let Seen::Stopped(at, Stop { die, how, kind, cause, waited }) = *seen else { continue };
-            // What began before the window, or did not end in the run, has no slice; nor has a measurement that was broken off, which begins anew.
-            let all = stopped.get(&(die, kind, cause)).map_or(&[][..], Vec::as_slice);
-            let begun = &all[..all.partition_point(|&(issued, ..)| issued < at)];
-            let is_it = |&&(issued, end, _): &&(Nanos, Nanos, u32)| issued + waited <= at && at <= end;
-            let row = begun.iter().rev().take(LOOKED_BACK).find(is_it).map_or(0, |&(.., row)| row);
+            let row = stoppable.row((die, kind, cause), at, waited).unwrap_or(0);
             let how = match how {
                 StopKind::Now => "now",
                 StopKind::AtStep => "at step",
@@ -312,8 +308,6 @@ const HOST: u32 = 1;
 const DIES: u32 = 2;
 const CHANNELS: u32 = 3;
 const CORES: u32 = 4;
-/// Operations of one kind and cause on a die that may have begun after one that is stopped, such as a read for which others gave way.
-const LOOKED_BACK: usize = 64;
 /// The name of the number of operations and requests that are not drawn, by which a timeline is known again.
 const LEFT_OUT: &str = "left out";
 /// Rows that a die may have.

@@ -243,8 +243,8 @@ fn nanos(micros: f64) -> Result<u64, TraceError> {
     Ok((micros * 1e3).round() as u64)
 }
 
-/// The operation that read for each read request. It ended when the request had nothing before it but its way through DRAM to the host, its array worked as long
-/// as the request says, and it was ordered while the request waited. Where several dies have one like that, it is not clear which one it was.
+/// The operation that read for each read request. It ended when the request had nothing before it but its way through DRAM to the host, its array worked as
+/// long as the request says, and it was ordered while the request waited. Where several dies have one like that, it is not clear which one it was.
 fn readers(requests: &[Request], ops: &[OnDie]) -> Vec<Option<usize>> {
     let mut ends: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
     for (number, op) in ops.iter().enumerate().filter(|(_, op)| op.name == "read (host)") {

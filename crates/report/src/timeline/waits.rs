@@ -12,7 +12,7 @@ use crate::text::{count, number};
 pub(super) enum Doing {
     /// An operation, by kind and cause; of a host's read, the priority of that against the one that waits.
     Op(String, Against),
-    /// The read's own order: a core was busy, or the read was being stopped or had given way to what is not in the timeline.
+    /// What came after the read's own order: a core was busy, the read was being stopped, or what was ordered before it went on while it had given way.
     Itself,
     /// Nothing that the timeline holds.
     Nothing,
@@ -41,7 +41,7 @@ impl Doing {
             Doing::Op(name, Against::Same) => format!("{name}, same priority"),
             Doing::Op(name, Against::Lower) => format!("{name}, lower priority"),
             Doing::Op(name, Against::Unknown) => format!("{name}, priority not known"),
-            Doing::Itself => "its own order: core, stops of it".to_owned(),
+            Doing::Itself => "after its order: core, stops, resumed work".to_owned(),
             Doing::Nothing => "nothing in the timeline".to_owned(),
             Doing::Unclear => "die not clear".to_owned(),
         }
@@ -130,9 +130,10 @@ fn against(waiting: &Request, name: &str, urgency: Option<usize>) -> Against {
 const CLASSES: usize = wordline_units::Priority::ALL.len();
 
 /// What is said below the table.
-const NOTES: &str = "For each read that flash had to serve, by the path of its last flash read. At each instant a die does what was ordered last, and what is stopped for a read \
-                     is not what it does. Not in it: what began before the window, or ended after the run or after the last event that was kept, is \"nothing in the timeline\"; so is \
-                     a die that was free. Priorities are known of reads whose request is in the timeline and has them as its last.";
+const NOTES: &str = "For each read, the wait for the last of its flash reads. At each instant a die does what was ordered last, and what is stopped for a \
+                     read is not what it does. An operation that began before the window, or had not ended when the run or the timeline did, is \
+                     \"nothing in the timeline\"; so is a die that was free. The priority of another read is known where it was the last flash read of \
+                     a request in the timeline.";
 
 /// Time that reads waited for a die, in nanoseconds, by their priority and by what the die was doing.
 #[derive(Debug, Default)]
@@ -168,7 +169,7 @@ impl Waits {
         }
         let mut text = "who waited for whom: time that reads waited for a die, by what the die was doing\n".to_owned();
         let mut line = |name: &str, cell: &dyn Fn(usize, &'static str) -> String| {
-            let _ = write!(text, "   {name:34}");
+            let _ = write!(text, "   {name:42}");
             classes.iter().for_each(|&(class, name)| _ = write!(text, "{:>24}", cell(class, name)));
             text.push('\n');
         };
