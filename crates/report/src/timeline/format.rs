@@ -18,8 +18,8 @@ pub struct Checked {
 }
 
 /// Checks `text`: every event has a phase, a name, a process and, but for counters, a row; times are numbers and lengths are not negative; the slices of a
-/// row lie apart or inside each other; counters have numbers and nothing else, and their instants come in order; every process and row has a name. Slices and marks may
-/// come in any order, because the format allows it.
+/// row lie apart or inside each other; counters have numbers and nothing else, and their instants come in order; every process and row has a name. Slices
+/// and marks may come in any order, because the format allows it.
 ///
 /// # Errors
 ///
