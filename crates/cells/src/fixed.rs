@@ -104,6 +104,11 @@ impl Cells {
         self.tried.as_mut().is_none_or(|tried| tried.serves(of))
     }
 
+    /// Takes the last try to read back, which was broken off.
+    pub fn take_back_try(&mut self) {
+        self.tried.iter_mut().for_each(Tried::take_back);
+    }
+
     /// Ends the tries of a read: the next try is the first of another read.
     pub fn end_tries(&mut self) {
         self.tried.iter_mut().for_each(Tried::forget);

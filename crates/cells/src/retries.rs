@@ -68,28 +68,55 @@ pub(crate) struct Tried {
     retries: Retries,
     of_layers: Draw,
     of_reads: Draw,
-    /// The page whose last try has failed, and the requirement of its read.
-    failed: Option<(u32, u32, Need)>,
+    /// Pages whose last try has failed, and the requirement of their reads, the latest last: a read may give way to others between two tries.
+    failed: Vec<(u32, u32, Need)>,
+    /// Page of the try before this one, and the requirement that it met.
+    last: Option<(u32, u32, Need)>,
 }
+
+/// The most reads of a die that have tries to come: one of each priority, and those that were given up.
+const FAILED_MOST: usize = 8;
 
 impl Tried {
     pub(crate) fn new(retries: Retries, seed: u64, die: u32) -> Tried {
         let draw = |stream| Draw::new(seed, stream, die);
-        Tried { retries, of_layers: draw(Stream::LayerRetries), of_reads: draw(Stream::ReadRetries), failed: None }
+        Tried {
+            retries,
+            of_layers: draw(Stream::LayerRetries),
+            of_reads: draw(Stream::ReadRetries),
+            failed: Vec::with_capacity(FAILED_MOST + 1),
+            last: None,
+        }
     }
 
-    /// True if a try can be corrected. Tries of a page that follow each other are of one read, until one succeeds.
+    /// True if a try can be corrected. Tries of a page are of one read, until one succeeds.
     pub(crate) fn serves(&mut self, of: &Try) -> bool {
-        let need = match self.failed {
-            Some((block, page, need)) if (block, page) == (of.block, of.page) => need,
-            Some(_) | None => self.need(of),
-        };
+        let at = self.failed.iter().position(|&(block, page, _)| (block, page) == (of.block, of.page));
+        let need = if let Some(at) = at { self.failed.remove(at).2 } else { self.need(of) };
+        self.last = Some((of.block, of.page, need));
         let (serves, left) = match need {
             Need::Entry(least) => (of.entry >= least, need),
             Need::Tries(left) => (left == 0, Need::Tries(left.saturating_sub(1))),
         };
-        self.failed = (!serves).then_some((of.block, of.page, left));
+        if !serves {
+            self.keep((of.block, of.page, left));
+        }
         serves
+    }
+
+    fn keep(&mut self, failed: (u32, u32, Need)) {
+        self.failed.push(failed);
+        if self.failed.len() > FAILED_MOST {
+            self.failed.remove(0);
+        }
+    }
+
+    /// Takes the last try back: it was broken off, and its page has told nothing.
+    pub(crate) fn take_back(&mut self) {
+        if let Some(last) = self.last.take() {
+            self.failed.retain(|&(block, page, _)| (block, page) != (last.0, last.1));
+            self.keep(last);
+        }
     }
 
     /// The requirement of a read that begins now. It is a function of the block's erases and reads, so that nothing has to be saved with the drive.
@@ -102,9 +129,9 @@ impl Tried {
         Need::Entry(self.retries.drawn(self.of_layers.at(filling)))
     }
 
-    /// Forgets the failed try.
+    /// Forgets the failed tries.
     pub(crate) fn forget(&mut self) {
-        self.failed = None;
+        self.failed.clear();
     }
 }
 
@@ -130,6 +157,50 @@ mod tests {
             }
         }
         panic!("no entry serves {of:?}");
+    }
+
+    #[test]
+    fn reads_of_several_pages_keep_what_they_need_whoever_goes_between() {
+        let retries = Retries { alike: 0.0, share: 0.9, mean: 6.0, ..RETRIES };
+        let of = |page| Try { block: 3, layer: 0, page, erases: 1, reads: 9, entry: 0 };
+        let alone = |page| read(&mut tried(retries), of(page), 0).0;
+        let mut between = tried(retries);
+        let mut tries = [0; 4];
+        let mut left: Vec<u32> = (0..4).collect();
+        while !left.is_empty() {
+            left.retain(|&page| {
+                let serves = between.serves(&of(page));
+                tries[page as usize] += u32::from(!serves);
+                !serves
+            });
+        }
+        assert_eq!(tries, [0, 1, 2, 3].map(alone));
+        assert!(between.failed.is_empty());
+    }
+
+    #[test]
+    fn a_try_that_was_broken_off_is_made_again_to_the_same_end() {
+        let retries = Retries { alike: 0.0, share: 0.9, mean: 6.0, ..RETRIES };
+        for page in 0..20 {
+            let of = Try { block: 3, layer: 0, page, erases: 1, reads: 9, entry: 0 };
+            let alone = read(&mut tried(retries), of, 0).0;
+            let mut broken_off = tried(retries);
+            let mut fails = 0;
+            loop {
+                // Each sensing counts with its block, those that are broken off too.
+                let serves = [0, 1, 2].map(|more| {
+                    let serves = broken_off.serves(&Try { reads: of.reads + more, ..of });
+                    broken_off.take_back();
+                    serves
+                });
+                assert!(serves.iter().all(|&serve| serve == serves[0]));
+                if broken_off.serves(&of) {
+                    break;
+                }
+                fails += 1;
+            }
+            assert_eq!(fails, alone);
+        }
     }
 
     /// Share of reads with retries, and mean of those, when pages of a thousand blocks are read in turn, all from the default or each from what served its

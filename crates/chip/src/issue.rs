@@ -84,6 +84,7 @@ impl<P: Payload> Chip<P> {
             Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status, errors: 0, loops: 0 },
             Command::Abort => {
                 self.registers.drop_sensed();
+                self.cells.take_back_try();
                 self.occupy(class, now, Work::OTHER, Status::Good)
             }
             Command::Reset => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wordline_cells::{Age, CellArray, History, Model};
 use wordline_chip::{Chip, Payload};
 use wordline_engine::Observer;
-use wordline_units::{BlockId, Celsius, DieId, IdMap, PlaneId};
+use wordline_units::{BlockId, Celsius, DieId, Geometry, IdMap, PlaneId};
 
 use crate::config::Config;
 use crate::drive::Drive;
@@ -71,4 +71,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub fn history(&self, die: DieId, plane: PlaneId, block: BlockId) -> Option<History> {
         self.chips[die].history(plane, block)
     }
+}
+
+/// Blocks of `chip` that were bad when it left the factory, each with its plane.
+pub(crate) fn factory_bad<P: Payload>(chip: &Chip<P>, geometry: &Geometry) -> Vec<(u8, u16)> {
+    (0..geometry.planes as u8)
+        .flat_map(|plane| (0..geometry.blocks as u16).map(move |block| (plane, block)))
+        .filter(|&(plane, block)| chip.is_factory_bad(PlaneId(plane), BlockId(u32::from(block))))
+        .collect()
 }

@@ -7,7 +7,7 @@ use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Technique;
 use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{BlockId, Bytes, DieId, GroupId, HostOp, HostRequest, IdMap, Nanos, RequestId};
+use wordline_units::{Bytes, DieId, GroupId, HostOp, HostRequest, IdMap, Nanos, RequestId};
 
 use crate::config::Config;
 use crate::data::DataPlane;
@@ -100,6 +100,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     /// Tries of the read that keeps a die after a failed try.
     pub(crate) tries: IdMap<DieId, Tries>,
     pub(crate) parked: crate::parked::ParkedReads,
+    /// Die whose operation was reported last.
+    pub(crate) reporting: DieId,
     /// Scratch list for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
@@ -152,7 +154,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.seed = config.seed;
                 firmware.exported_units = stripe.share(core, config.exported_units);
                 firmware.factory_bad =
-                    (0..dies as u16).map(|local| factory_bad(&chips[wiring.die(core, DieId(local))], &geometry)).collect();
+                    (0..dies as u16).map(|local| crate::cells::factory_bad(&chips[wiring.die(core, DieId(local))], &geometry)).collect();
                 let mut core = Firmware::new(firmware);
                 config.cells.iter().for_each(|cells| core.warmth(Nanos::ZERO, cells.temperature));
                 core
@@ -185,6 +187,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             expected: None,
             tries: IdMap::from_fn(geometry.dies() as usize, |_| Tries::default()),
             parked: crate::parked::ParkedReads::default(),
+            reporting: DieId(0),
             spare: Vec::new(),
             completed: 0,
             data: P::KEEPS.then(|| {
@@ -459,6 +462,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             stages: Stages::default(),
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
+            served_by: None,
         });
         self.emit(now, Event::Arrived { request: RequestId(slot), op, priority, sectors });
         if self.host.nobody_waits() && self.host.inside < self.config.queue_depth {
@@ -607,6 +611,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let stages = &mut request.stages;
         if flash <= rest {
             (stages.die, stages.channel, stages.ecc) = (die, channel, ecc);
+            request.served_by = done.released_by.map(|_| self.reporting);
             let waited = rest - flash;
             if request.op == HostOp::Read { stages.die_wait = waited } else { stages.buffer = waited }
         } else {
@@ -638,11 +643,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn complete(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, .. } = self.host.requests[slot as usize];
+        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, served_by, .. } =
+            self.host.requests[slot as usize];
         self.host.inside -= 1;
         self.host.leave(slot);
         self.completed += 1;
-        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank };
+        let done =
+            Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank, die: served_by };
         self.emit(now, Event::Completed(done));
         self.fetch(now);
     }
@@ -690,11 +697,4 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 pub(crate) fn write_down<O: Observer>(log: &mut EventLog, observer: &mut O, now: Nanos, event: Event) {
     log.record(now, &event);
     observer.observe(now, &event);
-}
-
-fn factory_bad<P: Payload>(chip: &Chip<P>, geometry: &wordline_units::Geometry) -> Vec<(u8, u16)> {
-    (0..geometry.planes as u8)
-        .flat_map(|plane| (0..geometry.blocks as u16).map(move |block| (plane, block)))
-        .filter(|&(plane, block)| chip.is_factory_bad(wordline_units::PlaneId(plane), BlockId(u32::from(block))))
-        .collect()
 }

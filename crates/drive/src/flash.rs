@@ -17,7 +17,7 @@ use wordline_flash::{
     Command, EraseSettings, EraseTrace, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ProgramTrace, ReadTry, Report,
     Sanitisation, Spans, Status, Tally, Target,
 };
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
+use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId, Priority};
 
 use crate::copyback::Part;
 use crate::drive::{Drive, Due, write_down};
@@ -59,6 +59,8 @@ pub(crate) struct Flight {
     pub(crate) status: Status,
     /// Present try of a read.
     pub(crate) last: ReadTry,
+    /// Class with which a read waited in its die's queue.
+    priority: Option<Priority>,
     /// Next try of a read, after one that error correction cannot mend; `None`: the read fails.
     pub(crate) next: Option<ReadTry>,
     /// Number of tries after the first.
@@ -183,6 +185,7 @@ const IDLE: Flight = Flight {
     op: FlashOp::Read,
     status: Status::Good,
     last: ReadTry::DEFAULT,
+    priority: None,
     next: None,
     retries: 0,
     errors: 0,
@@ -281,7 +284,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.part = Part::Whole;
         flight.intake = Intake::Begun;
         match operation.kind {
-            OperationKind::Read { target, bytes, first, tally } => {
+            OperationKind::Read { target, bytes, first, tally, priority } => {
+                flight.priority = priority;
                 flight.op = FlashOp::Read;
                 flight.target = target;
                 flight.bytes = bytes;
@@ -559,6 +563,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         idle_flights.push(slot);
         let flight = &flights[slot.index()];
         let core = flight.core;
+        self.reporting = flight.die;
         let ftl = &mut ftls[core as usize];
         let target = &flight.target;
         let Origin { host, moved, padding } = flight.origin;
@@ -588,6 +593,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             errors: flight.errors.min(u32::from(u16::MAX)) as u16,
             stops: flight.stops.all,
             stops_now: flight.stops.now,
+            priority: if flight.op == FlashOp::Read { flight.priority } else { None },
         });
         self.operations += 1;
         write_down(log, observer, now, event);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_engine::Stages;
-use wordline_units::{HostOp, Nanos, Priority};
+use wordline_units::{DieId, HostOp, Nanos, Priority};
 
 /// Pace of the host's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub(crate) struct InFlight {
     /// Time for which the request held cores and DRAM.
     pub(crate) core: Nanos,
     pub(crate) dram: Nanos,
+    /// Die whose operation released it, if one did that began after it had come.
+    pub(crate) served_by: Option<DieId>,
 }
 
 /// Weights by which the drive takes requests from the host's queues, as in NVMe's weighted round robin with an urgent class. Urgent requests go first; then
@@ -211,6 +213,7 @@ mod tests {
             stages: Stages::default(),
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
+            served_by: None,
         });
         queues.wait(slot);
         slot

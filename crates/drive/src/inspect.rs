@@ -4,7 +4,7 @@ use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, Firmware, UnitAddr};
-use wordline_units::{BlockId, DieId, GroupId, Lpn, Nanos, Wear};
+use wordline_units::{BlockId, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
 
 use crate::drive::Drive;
 
@@ -62,6 +62,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 (0..layout.groups).map(move |number| layout.group_at(local, number)).filter(|&group| groups.use_of(group) == Use::Closed);
             closed.map(move |group| (die, BlockId(u32::from(groups.blocks(group)[0])), groups.wear(group)))
         })
+    }
+
+    /// Number of sensings that blocks have seen since their last erases, all blocks of all dies together. Retries count, and reads that were broken off.
+    pub fn sensings(&self) -> u64 {
+        let geometry = &self.config.sheet.geometry;
+        let blocks =
+            || (0..geometry.planes as u8).flat_map(|plane| (0..geometry.blocks).map(move |block| (PlaneId(plane), BlockId(block))));
+        self.chips.iter().flat_map(|(_, chip)| blocks().map(|(plane, block)| u64::from(chip.reads(plane, block)))).sum()
     }
 
     /// Checks every table of every core against the others and against the flash itself.

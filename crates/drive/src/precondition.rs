@@ -276,7 +276,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             at = set_erase(chip, settings, at);
         }
         match operation.kind {
-            OperationKind::Read { target, bytes, first, tally } => {
+            OperationKind::Read { target, bytes, first, tally, priority: _ } => {
                 self.read_through(core, operation, (target, bytes, first), tally, at, aged)
             }
             OperationKind::Program { target, bytes, .. } => {

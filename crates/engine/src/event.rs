@@ -113,6 +113,9 @@ pub struct Completion {
     /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Not in the log's
     /// hash, because they follow from what is.
     pub blank: u32,
+    /// The die of the flash operation that ended last and that the stages are of; `None`: no operation released it, or one that had begun before it came. Not
+    /// in the log's hash, because it follows from what is.
+    pub die: Option<DieId>,
 }
 
 /// Where a request's time went. For a request of many flash operations, the path of the one that ended last.
@@ -196,6 +199,8 @@ pub struct FlashEvent {
     pub stops: u16,
     /// How often of those at once.
     pub stops_now: u16,
+    /// Of a read that waited in its die's queue: its class. Not in the log's hash, because it follows from what is.
+    pub priority: Option<Priority>,
 }
 
 /// Something that watches the stream. The drive is compiled once per kind of observer; watching costs nothing that is not used.

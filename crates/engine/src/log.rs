@@ -174,6 +174,7 @@ mod tests {
             errors: 72,
             stops: 0,
             stops_now: 0,
+            priority: None,
         };
         for turn in 0..10 {
             log.record(Nanos(turn), &arrived);

@@ -135,7 +135,7 @@ pub(crate) mod tests {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
-            schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
+            schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None, reads_in_row: None },
             wordline_order: WordlineOrder::HorizontalFirst,
             spared_max: 0,
             moved_blocks: 1,

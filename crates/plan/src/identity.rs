@@ -123,7 +123,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("controller", "trims", "\"whole\"")
                 | ("controller", "search_step", "\"20 mV\"")
                 | ("controller", "search_reach", "5")
-                | ("schedule", "held_max", "\"none\"")
+                | ("schedule", "held_max" | "reads_in_row", "\"none\"")
                 | ("cells", "dwells", "[]")
                 | ("cells", "lifetime", "2000")
                 | ("programs", "saving", "\"0 %\"")

@@ -463,6 +463,8 @@ sections! {
         /// How long a suspended program or erase is held while reads wait: after that it goes on, once the read that is under way has ended. "none": until no
         /// read waits.
         held_max: Maybe<Nanos> = Maybe(None);
+        /// Where reads go first: how many of them in a row, while the die has other work. Then it does one program, erase or step of it. "none": any number.
+        reads_in_row: Maybe<u32> = Maybe(None);
     }
 
     /// Which wordline of an open block takes the next host data.

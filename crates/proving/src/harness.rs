@@ -59,7 +59,7 @@ pub struct Harness {
     /// Flash operations ordered so far, by what they do: reads, programs, erases, copybacks, suspends.
     pub operations: [u64; 6],
     /// Orders to stop: at a step, at once, of reads.
-    pub stops: [u64; 3],
+    pub stops: [u64; 4],
     /// Programs that were done again because a technique distrusted them.
     pub done_again: u64,
     unanswered: u64,
@@ -78,7 +78,7 @@ impl Harness {
         Harness {
             twin: Twin::new(layout.dies, flash.block_count(), sectors),
             flash,
-            pace: Pace::new(layout.dies, Draw::new(scenario.seed, Stream::Arrival, 0)),
+            pace: Pace::new(layout.dies, [0, 2].map(|number| Draw::new(scenario.seed, Stream::Arrival, number))),
             gathering: BTreeMap::new(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
             masks: Masks::new(&scenario.config, scenario.seed),
@@ -86,7 +86,7 @@ impl Harness {
             followed: 0,
             requests: 0,
             operations: [0; 6],
-            stops: [0; 3],
+            stops: [0; 4],
             done_again: 0,
             unanswered: 0,
             ftl,

@@ -14,7 +14,7 @@ use crate::swarm::Habits;
 /// What is due. A read brings an `R`.
 #[derive(Clone, Debug)]
 pub(crate) enum Due<R> {
-    DieReady(DieId),
+    DieReady { die: DieId, tag: OpTag },
     Read { die: DieId, tag: OpTag, page: R },
     Worked { die: DieId, attempt: u32 },
     Suspended { die: DieId, attempt: u32, how: Stop, since: Nanos },
@@ -48,6 +48,8 @@ pub(crate) struct Pace<R, L> {
     next: Vec<Option<Work<L>>>,
     attempts: Vec<u32>,
     pub(crate) dice: Draw,
+    /// Dice of the tries of reads.
+    boundaries: Draw,
 }
 
 /// What happens next.
@@ -62,7 +64,7 @@ pub(crate) enum Next<R> {
 }
 
 impl<R, L> Pace<R, L> {
-    pub(crate) fn new(dies: u32, dice: Draw) -> Pace<R, L> {
+    pub(crate) fn new(dies: u32, [dice, boundaries]: [Draw; 2]) -> Pace<R, L> {
         Pace {
             now: Nanos::ZERO,
             ticked: None,
@@ -71,6 +73,7 @@ impl<R, L> Pace<R, L> {
             work: (0..dies).map(|_| None).collect(),
             next: (0..dies).map(|_| None).collect(),
             attempts: vec![0; dies as usize],
+            boundaries,
             dice,
         }
     }
@@ -127,7 +130,7 @@ impl<R, L> Pace<R, L> {
     /// A page is sensed; its report may come late.
     pub(crate) fn read(&mut self, die: DieId, tag: OpTag, page: R, slow_reports: bool) {
         let ready = self.about(70);
-        self.enter(ready, Due::DieReady(die));
+        self.enter(ready, Due::DieReady { die, tag });
         let slow = slow_reports && self.dice.happens(0.1);
         let later = if slow { self.about(9_000) } else { Nanos(self.dice.below(40_000)) };
         self.enter(ready + later, Due::Read { die, tag, page });
@@ -212,17 +215,26 @@ impl<R, L> Pace<R, L> {
     /// A die may break off its read `tag`, or be done before. Returns whether it refuses.
     pub(crate) fn abort(&mut self, die: DieId, tag: OpTag) -> bool {
         let of_read = |due: &Due<R>| match due {
-            Due::DieReady(of) => *of == die,
-            Due::Read { tag: of, .. } => *of == tag,
+            Due::DieReady { tag: of, .. } | Due::Read { tag: of, .. } => *of == tag,
             Due::Worked { .. } | Due::Suspended { .. } | Due::Aborted { .. } => false,
         };
-        let is_sensing = self.due.values().any(|due| matches!(due, Due::DieReady(of) if *of == die));
+        let is_sensing = self.due.values().any(|due| matches!(due, Due::DieReady { die: of, .. } if *of == die));
         if !is_sensing || self.dice.happens(0.2) {
             return true;
         }
         self.due.retain(|_, due| !of_read(due));
         self.enter(Nanos::from_micros(5), Due::Aborted { die, tag, since: self.now });
         false
+    }
+
+    /// Whether the read that has just been sensed would have to be tried again: the core is asked whether it gives way.
+    pub(crate) fn is_between_tries(&mut self) -> bool {
+        self.boundaries.happens(0.3)
+    }
+
+    /// The read `tag` has given way: it will be ordered again.
+    pub(crate) fn withdraw(&mut self, tag: OpTag) {
+        self.due.retain(|_, due| !matches!(due, Due::Read { tag: of, .. } if *of == tag));
     }
 
     pub(crate) fn resume(&mut self, die: DieId) {

@@ -48,7 +48,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: None,
         tables: Tables::default(),
-        schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
+        schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None, reads_in_row: None },
         techniques: vec![],
         keeps_data: false,
         checkpoint_every: None,

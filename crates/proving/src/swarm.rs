@@ -81,6 +81,8 @@ const COPIES: u32 = 13;
 const MASKS: u32 = 14;
 /// The number of the dice of techniques that ask for services.
 const ASKING: u32 = 15;
+/// The number of the dice of reads in a row.
+const ROWS: u32 = 16;
 /// A drive that would show fewer units has no guarded erases.
 const MASKED_LEAST: u32 = 32;
 
@@ -149,7 +151,11 @@ pub(crate) fn equip(config: &mut Config) {
             match need.whole() {
                 Need::Copyback => able.copyback = true,
                 Need::Suspend => (able.suspend_program, able.suspend_erase) = (true, true),
-                Need::StopAtStep => able.stop_at_step = true,
+                Need::StopAtStep => {
+                    able.stop_at_step = true;
+                    let timing = &mut config.sheet.timing;
+                    (timing.step_program, timing.step_erase) = (Nanos::from_micros(44), Nanos::from_micros(117));
+                }
                 Need::StopNowErase => able.stop_now_erase = true,
                 Need::StopNowProgram => able.stop_now_program = true,
                 Need::AbortRead => able.abort_read = true,
@@ -270,6 +276,7 @@ pub fn still(seed: u64) -> Scenario {
             reads_first: draw.happens(0.5),
             linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
             held_max: None,
+            reads_in_row: None,
         },
         techniques: techniques(seed, subset),
         keeps_data: false,
@@ -334,6 +341,7 @@ pub(crate) fn stops(seed: u64, scenario: &mut Scenario) {
     able.abort_read = draw.happens(0.7);
     scenario.config.schedule.held_max = pick(draw, &[None, Some(Nanos(1)), Some(Nanos::from_micros(150)), Some(Nanos::from_millis(1))]);
     scenario.habits.is_hasty = draw.happens(0.8);
+    scenario.config.schedule.reads_in_row = pick(&mut Draw::new(seed, Stream::Mix, ROWS), &[None, Some(1), Some(3)]);
 }
 
 /// Dies that copy back, and somebody who has them do so. Drawn apart from all else, and only where the journal has room for memos.

@@ -11,7 +11,8 @@ use crate::measured::Measured;
 use crate::phase::{Phase, PhaseResult};
 use crate::result::{
     BlocksResult, ByOp, CapacityResult, ChecksResult, DriveResult, FailedResult, FlashResult, HostResult, InFlight, Latency,
-    PriorityLatency, ReadErrors, RunResult, Sanitised, SaturatedResult, StageMeans, Utilisation, Waf, WordlineResult, Wordlines,
+    PriorityLatency, ReadErrors, RunResult, Sanitised, SaturatedResult, StageMeans, StopsResult, Utilisation, Waf, WaitResult,
+    WordlineResult, Wordlines,
 };
 use crate::series::Row;
 use crate::text::{count, number, percent};
@@ -138,6 +139,8 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         host: host(measured),
         latency_us: by_op(|op| latency(&measured.latencies(op))),
         latency_us_by_priority: priorities(measured),
+        waits: WaitResult::all(&measured.waited),
+        stops: StopsResult::of(&measured.waited.stops),
         stages_us: by_op(|op| measured.stage_means_ns(op).map(stage_means)),
         waf: waf(measured),
         buffered_units: measured.buffered_units,

@@ -36,6 +36,7 @@ pub mod timeline;
 pub mod totals;
 pub mod vertrace;
 pub mod violation;
+pub mod waits;
 
 pub use backlog::Saturation;
 pub use compare::{Comparison, Ratio};

@@ -10,6 +10,7 @@ use crate::scope::Scope;
 use crate::series::Row;
 use crate::totals::Totals;
 use crate::violation::Violation;
+use crate::waits::Waited;
 
 /// What one window of one run measured. Made by [`Metrics::finish`](crate::Metrics::finish).
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Measured {
     pub buffered_units: Option<u64>,
     /// The phases of the workload, in order; one where it has none.
     pub phases: Vec<Phase>,
+    /// Who waited for whom, and how often operations were stopped; nothing of a phase by itself.
+    pub waited: Waited,
     /// The time series.
     pub rows: Vec<Row>,
     /// When the drive stopped taking writes, since the start of the run.
@@ -53,6 +56,7 @@ impl Measured {
             held: 0,
             buffered_units: None,
             phases: Vec::new(),
+            waited: Waited::default(),
             rows: Vec::new(),
             worn_out: None,
             violations: Vec::new(),

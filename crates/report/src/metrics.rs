@@ -12,6 +12,7 @@ use crate::scope::Scope;
 use crate::series::{Part, Series};
 use crate::totals::Totals;
 use crate::violation::{Account, Violation};
+use crate::waits::Waits;
 
 /// Counts, histograms, time series and self-checks over a stream of events.
 ///
@@ -33,6 +34,7 @@ pub struct Metrics {
     phase: Start,
     phases: Vec<Phase>,
     backlog: Backlog,
+    waits: Waits,
     die_ns: Vec<u64>,
     channel_ns: Vec<u64>,
     // The longest single use, which may have begun before the window.
@@ -59,6 +61,7 @@ impl Metrics {
             phase: Start { queue_depth: scope.queue_depth, ..Start::default() },
             phases: Vec::new(),
             backlog: Backlog::default(),
+            waits: Waits::new(scope.dies),
             die_ns: vec![0; scope.dies as usize],
             channel_ns: vec![0; scope.channels as usize],
             core_longest: Nanos::ZERO,
@@ -79,6 +82,7 @@ impl Metrics {
         self.spent_at_reset = self.checks.spent_at(at);
         self.latencies.iter_mut().chain(&mut self.earlier).flatten().for_each(Latencies::clear);
         self.phases.clear();
+        self.waits.reset();
         self.start_phase(at);
         self.die_ns.fill(0);
         self.channel_ns.fill(0);
@@ -184,6 +188,7 @@ impl Metrics {
             held: self.checks.in_flight(),
             buffered_units: None,
             phases: self.phases,
+            waited: self.waits.finish(),
             latencies: self.earlier,
             die_ns: self.die_ns,
             channel_ns: self.channel_ns,
@@ -222,6 +227,7 @@ impl Metrics {
             self.totals.core_ns += done.core.0;
             self.totals.dram_ns += done.dram.0;
         }
+        self.waits.completed(done);
         if done.ok {
             self.latencies[done.op as usize][done.priority as usize].record(latency);
             self.series.record(done.op, latency);
@@ -234,6 +240,7 @@ impl Metrics {
             return;
         }
         self.totals.operate(flash);
+        self.waits.operated(at, flash);
         if flash.op == FlashOp::Program
             && let Some(layer) = &self.scope.h_layer
         {
@@ -286,8 +293,7 @@ impl Observer for Metrics {
             Event::ProgrammedAgain { .. } => self.totals.programmed_again += 1,
             Event::DataLost { units, .. } => self.totals.lost_units += u64::from(*units),
             Event::WornOut => self.worn_out = self.worn_out.or(Some(at)),
-            // How often an operation was stopped comes with its end.
-            Event::Stopped { .. } => {}
+            Event::Stopped { kind, how, .. } => self.waits.stopped(*kind, *how),
         }
     }
 }

@@ -15,9 +15,11 @@ use crate::violation::Violation;
 
 mod capacity;
 mod failures;
+mod waits;
 
 pub use capacity::CapacityResult;
 pub use failures::{FailedResult, Failures};
+pub use waits::{StopsOf, StopsResult, WaitResult};
 
 /// The version of the JSON. It grows when a name changes its meaning or goes away, not when one is added.
 pub const VERSION: u32 = 2;
@@ -204,6 +206,12 @@ pub struct DriveResult {
     pub latency_us: ByOp<Latency>,
     /// Latency per priority class, only classes that were used.
     pub latency_us_by_priority: Vec<PriorityLatency>,
+    /// Who waited for whom: reads that found their die at work, by their class and by what it was doing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitResult>,
+    /// How often operations were stopped for reads; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<StopsResult>,
     /// Where the time of a request went, on average; the stages sum to the mean latency.
     pub stages_us: ByOp<StageMeans>,
     /// Write amplification: mapping units programmed, by why, over the mapping units' worth of sectors that the host wrote (by bytes).

@@ -2,6 +2,7 @@
 
 use crate::result::{DriveResult, Latency, Wordlines};
 
+mod classes;
 mod compared;
 mod drive;
 mod phases;
@@ -82,6 +83,9 @@ pub fn run(drive: &DriveResult) -> String {
     text.push('\n');
     host(&mut text, drive);
     latencies(&mut text, drive);
+    if classes::tells(drive) {
+        classes::tables(&mut text, drive);
+    }
     phases::table(&mut text, drive);
     stages(&mut text, drive);
     operations(&mut text, drive);

@@ -17,6 +17,7 @@ mod lives;
 mod locks;
 mod lost;
 mod measures;
+mod priorities;
 mod reach;
 mod reads;
 mod relive;

@@ -85,7 +85,7 @@ impl Shape {
             wordline_order: wordline_ftl::wordline_order::WordlineOrder::HorizontalFirst,
             margins: None,
             tables: wordline_flash::Tables::default(),
-            schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
+            schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None, reads_in_row: None },
             techniques: vec![],
             keeps_data: false,
             checkpoint_every: None,

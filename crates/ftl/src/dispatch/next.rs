@@ -15,7 +15,7 @@ use crate::metadata::log::Rescue;
 use crate::placement::{Data, next_program};
 use crate::scheduler::{self, DieWork, Policy, Scheduler};
 use crate::state::Core;
-use crate::state::settings::GcConfig;
+use crate::state::settings::{GcConfig, ScheduleConfig};
 use crate::state::work::{Activity, Offer, Source};
 use crate::techniques::apply::{give_way, next_read, serves_while_held};
 use crate::util::list::NIL;
@@ -109,8 +109,8 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
         return Some(Operation { tag: OpTag(NIL), die, kind: OperationKind::Resume, cause });
     }
     debug_assert_eq!(core.die(die).activity(), Activity::Free);
-    let reads_first = core.settings().schedule.reads_first;
-    if core.die_mut(die).reads_mut().takes_turn(reads_first) {
+    let ScheduleConfig { reads_first, reads_in_row, .. } = core.settings().schedule;
+    if core.die_mut(die).reads_mut().takes_turn(reads_first, reads_in_row) {
         return next_read(core, panel, die);
     }
     if core.services().measures().has(die)

@@ -447,8 +447,8 @@ impl Core {
     #[inline(never)]
     fn note_busy(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) {
         let Some(kind) = kind.op() else { return };
-        // A read that is taken from the queue is noted with its priority by whoever takes it.
-        let busy = Busy::new(die, kind, cause, self.pending[tag].group);
+        let Pending { group, priority, .. } = self.pending[tag];
+        let busy = Busy { reader: priority, ..Busy::new(die, kind, cause, group) };
         self.dies[die].note_busy(self.now, tag, busy);
     }
 
@@ -498,7 +498,7 @@ impl Core {
     ) -> (OpTag, DieId) {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
         let die = self.layout.die(group);
-        let tag = self.pending.insert(Pending::read(purpose, group, offset, bytes, cause));
+        let tag = self.pending.insert(Pending { priority: Some(priority), ..Pending::read(purpose, group, offset, bytes, cause) });
         self.groups.pin(group);
         if self.readers.is_on() {
             self.readers.begin(self.layout.unit(group, self.layout.page_start(offset)));

@@ -1,6 +1,6 @@
 //! Flash operations that are queued or under way, and what each is for.
 
-use wordline_units::{Bytes, Cause, OpTag, PartId};
+use wordline_units::{Bytes, Cause, OpTag, PartId, Priority};
 
 use crate::state::data::MetadataKind;
 use crate::state::layout::BlockGroup;
@@ -51,13 +51,15 @@ pub(crate) struct Pending {
     pub next: OpTag,
     /// Cause of a read.
     pub cause: Cause,
+    /// Class of a read that waits in its die's queue.
+    pub priority: Option<Priority>,
 }
 
 impl Pending {
     /// Creates an operation with no other queued behind it.
     #[inline]
     pub(crate) fn new(purpose: Purpose, group: BlockGroup, offset: u32, bytes: Bytes) -> Pending {
-        Pending { purpose, group, offset, bytes, next: OpTag(NIL), cause: Cause::Host }
+        Pending { purpose, group, offset, bytes, next: OpTag(NIL), cause: Cause::Host, priority: None }
     }
 
     /// Creates a read for `cause`.

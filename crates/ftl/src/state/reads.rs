@@ -21,6 +21,8 @@ pub(crate) struct ReadQueue {
     waiting: u32,
     /// True if the last choice was a read. Reads without precedence are served every other time.
     turn: bool,
+    /// Reads that were served since something else had its turn, where they go first and that is counted.
+    row: u32,
 }
 
 impl ReadQueue {
@@ -31,7 +33,7 @@ impl ReadQueue {
 
     /// Creates an empty queue. `turn`: the last choice was a read.
     pub(crate) fn with_turn(turn: bool) -> ReadQueue {
-        ReadQueue { queues: [Fifo { head: NONE, tail: NONE }; Priority::ALL.len()], waiting: 0, turn }
+        ReadQueue { queues: [Fifo { head: NONE, tail: NONE }; Priority::ALL.len()], waiting: 0, turn, row: 0 }
     }
 
     /// True if the last choice was a read.
@@ -45,12 +47,19 @@ impl ReadQueue {
         self.waiting
     }
 
-    /// True if a read is served now: always where reads go `first`, else every other time.
+    /// True if a read is served now: where reads go `first`, always but after so many `in_row`; else every other time.
     #[inline]
-    pub(crate) fn takes_turn(&mut self, first: bool) -> bool {
+    pub(crate) fn takes_turn(&mut self, first: bool, in_row: Option<u32>) -> bool {
         self.waiting > 0 && {
             self.turn = !self.turn;
-            first || self.turn
+            match in_row {
+                None => first || self.turn,
+                Some(_) if !first => self.turn,
+                Some(most) => {
+                    self.row = if self.row < most { self.row + 1 } else { 0 };
+                    self.row > 0
+                }
+            }
         }
     }
 
@@ -119,6 +128,22 @@ mod tests {
         let left: Vec<u32> = std::iter::from_fn(|| reads.pop(|tag| next[tag.index()])).map(|tag| tag.0).collect();
         let expected = if Priority::ALL[0] == Priority::Normal { vec![0, 1, 2, 3] } else { vec![2, 3, 0, 1] };
         assert_eq!((left, reads.waiting()), (expected, 0));
+    }
+
+    #[test]
+    fn reads_go_first_or_every_other_time_or_so_many_in_a_row() {
+        for (first, in_row, expected) in [
+            (true, None, [true; 6]),
+            (false, None, [true, false, true, false, true, false]),
+            (false, Some(2), [true, false, true, false, true, false]),
+            (true, Some(1), [true, false, true, false, true, false]),
+            (true, Some(2), [true, true, false, true, true, false]),
+        ] {
+            let mut reads = ReadQueue::new();
+            assert!(!reads.takes_turn(first, in_row), "nobody waits");
+            reads.push(Priority::Low, OpTag(1));
+            assert_eq!([(); 6].map(|()| reads.takes_turn(first, in_row)), expected, "{first} {in_row:?}");
+        }
     }
 
     #[test]

@@ -141,4 +141,6 @@ pub struct ScheduleConfig {
     pub linger: Option<Nanos>,
     /// Longest time for which a suspended program or erase is held while reads wait; `None`: until none waits.
     pub held_max: Option<Nanos>,
+    /// Most reads in a row that a die serves first while it has other work; `None`: any number. Only where reads go first.
+    pub reads_in_row: Option<u32>,
 }

@@ -135,7 +135,13 @@ pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: OpTag)
     core.issue(
         die,
         tag,
-        OperationKind::Read { target, bytes: pending.bytes, first, tally: matches!(pending.purpose, Purpose::Measure { tally: true }) },
+        OperationKind::Read {
+            target,
+            bytes: pending.bytes,
+            first,
+            tally: matches!(pending.purpose, Purpose::Measure { tally: true }),
+            priority: pending.priority,
+        },
         pending.cause,
     )
 }
@@ -148,13 +154,8 @@ fn first_try(core: &Core, panel: &Panel, at: FlashPage) -> ReadTry {
 /// Order the next read that waits for `die`.
 #[inline]
 pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Operation> {
-    let priority = if panel.has(Hook::Stop) { core.die(die).reads().next_priority() } else { None };
     let tag = core.pop_read(die)?;
-    let operation = issue_read(core, panel, die, tag);
-    if let Some(priority) = priority {
-        core.die_mut(die).stops_mut().note_reader(priority);
-    }
-    Some(operation)
+    Some(issue_read(core, panel, die, tag))
 }
 
 /// Set how program unit `program` of `group` is programmed, as the techniques agree.

@@ -234,6 +234,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 reads_first: sections.schedule.reads_first.value,
                 linger: sections.schedule.linger.value.0,
                 held_max: sections.schedule.held_max.value.0,
+                reads_in_row: sections.schedule.reads_in_row.value.0,
             },
             techniques: checked.techniques,
             keeps_data: false,

@@ -205,7 +205,7 @@ pub struct Tally {
     /// Lives that ended with a core that takes no more writes.
     pub worn_out: u64,
     /// Stops that have taken hold: at a step, at once, of reads.
-    pub stops: [u64; 3],
+    pub stops: [u64; 4],
     /// Erases that have spared wordlines; recoveries of drives on which some had; units whose newest copy they found in blocks with a spared first wordline,
     /// with a checkpoint and without; blank blocks with spared wordlines at cuts.
     pub guarded: [u64; 5],

@@ -118,7 +118,7 @@ impl World {
             ledger: Ledger::new(config.exported_units, sectors),
             bug,
             tally: Tally::default(),
-            pace: Pace::new(layout.dies, Draw::new(scenario.seed, Stream::Arrival, 1)),
+            pace: Pace::new(layout.dies, [1, 3].map(|number| Draw::new(scenario.seed, Stream::Arrival, number))),
             slots: vec![vec![0; sectors as usize]; config.buffer.units as usize],
             kept: vec![None; config.buffer.units as usize],
             kept_facts: vec![Vec::new(); FACTS as usize],

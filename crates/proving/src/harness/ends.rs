@@ -12,7 +12,16 @@ use crate::twin::Moved;
 impl Harness {
     pub(super) fn happen(&mut self, due: Due<Vec<Lpn>>) {
         match due {
-            Due::DieReady(die) => self.ftl.die_ready(die),
+            Due::DieReady { die, tag } => {
+                if self.pace.is_between_tries() && self.ftl.yields(self.pace.now, die) {
+                    self.pace.withdraw(tag);
+                    self.gathering.remove(&tag);
+                    self.offsets.aborted(tag);
+                    self.stops[3] += 1;
+                } else {
+                    self.ftl.die_ready(die);
+                }
+            }
             Due::Read { die, tag, page: spare } => {
                 if let Some((page, found)) = self.gathering.remove(&tag) {
                     self.twin.gather(usize::from(die.0), &page, &found);

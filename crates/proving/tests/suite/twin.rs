@@ -4,7 +4,7 @@ use wordline_proving::harness::Harness;
 use wordline_proving::swarm::scenario;
 
 fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
-    let (mut asked, mut reused, mut followed, mut operations, mut stops, mut broken) = (0, 0, 0, [0u64; 5], [0u64; 3], Vec::new());
+    let (mut asked, mut reused, mut followed, mut operations, mut stops, mut broken) = (0, 0, 0, [0u64; 5], [0u64; 4], Vec::new());
     for seed in seeds {
         let ran = std::panic::catch_unwind(|| {
             let mut harness = Harness::new(scenario(seed));
@@ -27,7 +27,7 @@ fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
         }
     }
     println!(
-        "{asked} requests; reads, programs, erases, copybacks, stops and resumes: {operations:?}; of them stops at a step, at once, of reads: {stops:?}; {reused} reads begun elsewhere than at the default; {followed} programs ordered while their die was at another"
+        "{asked} requests; reads, programs, erases, copybacks, stops and resumes: {operations:?}; of them stops at a step, at once, of reads, and reads between two tries: {stops:?}; {reused} reads begun elsewhere than at the default; {followed} programs ordered while their die was at another"
     );
     assert!(stops.iter().all(|&count| count > 100), "everything is stopped: {stops:?}");
     assert!(reused > 1_000, "reads are begun at what was learnt");

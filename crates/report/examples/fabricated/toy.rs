@@ -141,6 +141,7 @@ impl Machine {
                 dram: Nanos::ZERO,
                 ok: op != HostOp::Write || number % 100 >= self.toy.failed,
                 blank: 0,
+                die: None,
             };
             self.events.push((end, Event::Completed(done)));
             if !done.ok && !std::mem::replace(&mut self.worn_out, true) {
@@ -202,6 +203,7 @@ impl Machine {
             errors: 0,
             stops: 0,
             stops_now: 0,
+            priority: None,
         };
         if op == FlashOp::Erase {
             self.erases[die * self.toy.blocks as usize + block.0 as usize] += 1;

@@ -10,6 +10,7 @@ use super::{escape, percent};
 use crate::conclude::DriveDetail;
 use crate::result::{ByOp, DriveResult, StageMeans};
 use crate::text::{count, fit, number};
+use crate::waits::Behind;
 
 /// The height of a bar, and from one to the next with its name above it.
 const BAR: f64 = 20.0;
@@ -30,27 +31,52 @@ pub(super) fn stages(drives: &[&DriveResult]) -> String {
     ];
     let mut html = String::new();
     for (title, of) in kinds {
-        let bars: Vec<(&str, &StageMeans)> =
-            drives.iter().filter_map(|drive| of(&drive.stages_us).map(|means| (drive.name.as_str(), means))).collect();
+        let bars: Vec<(String, Values)> =
+            drives.iter().filter_map(|drive| of(&drive.stages_us).map(|means| (drive.name.clone(), means.values()))).collect();
         if !bars.is_empty() {
-            stacked(&mut html, title, &bars);
+            stacked(&mut html, (title, "mean time per request in each stage"), &Stages::NAMES, &bars);
         }
     }
     html
 }
 
-fn stacked(html: &mut String, title: &str, bars: &[(&str, &StageMeans)]) {
-    figure_head(html, title, "mean time per request in each stage");
-    let total = |means: &StageMeans| means.values().iter().sum::<f64>();
-    let axis = Axis::linear("", Unit::Micros, bars.iter().map(|bar| total(bar.1)).fold(0.0, f64::max));
+/// Stacked bars of the mean wait for the die, a bar for each drive and class: who waited for whom. Nothing where reads were of one class and nothing was stopped.
+pub(super) fn waits(drives: &[&DriveResult]) -> String {
+    let classes = |drive: &&DriveResult| drive.latency_us_by_priority.iter().filter(|class| class.op == "read").count();
+    if drives.iter().all(|drive| drive.stops.is_none() && classes(drive) < 2) {
+        return String::new();
+    }
+    let mut bars = Vec::new();
+    for drive in drives {
+        for class in drive.latency_us_by_priority.iter().filter(|class| class.op == "read") {
+            let of = |behind: Behind| {
+                let found = drive.waits.iter().find(|wait| wait.priority == class.priority && wait.behind == behind.name());
+                found.map_or(0.0, |wait| wait.mean_us * wait.reads as f64 / class.latency_us.count.max(1) as f64)
+            };
+            bars.push((format!("{}, {} reads", drive.name, class.priority), Behind::ALL.map(of)));
+        }
+    }
+    let note = "mean wait of a read for its die, by what the die was doing when it came";
+    let mut html = String::new();
+    stacked(&mut html, ("Who waited for whom", note), &Behind::ALL.map(Behind::name), &bars);
+    html
+}
+
+/// Values of a stacked bar, part by part.
+type Values = [f64; Stages::NAMES.len()];
+
+fn stacked(html: &mut String, (title, note): (&str, &str), parts: &[&str; Stages::NAMES.len()], bars: &[(String, Values)]) {
+    figure_head(html, title, note);
+    let total = |values: &Values| values.iter().sum::<f64>();
+    let axis = Axis::linear("", Unit::Micros, bars.iter().map(|bar| total(&bar.1)).fold(0.0, f64::max));
     let height = STEP * bars.len() as f64;
-    let _ = write!(html, "<div class=\"across\">{}", plot(height, &format!("aria-label=\"{title}: time per stage\"")));
+    let _ = write!(html, "<div class=\"across\">{}", plot(height, &format!("aria-label=\"{title}: {note}\"")));
     scale(html, &axis, height);
     for (index, (name, means)) in bars.iter().enumerate() {
         let y = STEP * index as f64 + NAME;
         label(html, name, y);
         let mut from = 0.0;
-        for (stage, (what, value)) in Stages::NAMES.iter().zip(means.values()).enumerate() {
+        for (stage, (what, &value)) in parts.iter().zip(means).enumerate() {
             let (start, end) = (across(&axis, from), across(&axis, from + value));
             from += value;
             if value > 0.0 {
@@ -67,8 +93,8 @@ fn stacked(html: &mut String, title: &str, bars: &[(&str, &StageMeans)]) {
         let _ = write!(html, "<text x=\"{:.2}%\" dx=\"8\" y=\"{}\">{}</text>", across(&axis, from), y + 15.0, micros(total(means)));
     }
     html.push_str("</svg></div></div><div class=\"legend\">");
-    for (stage, name) in Stages::NAMES.iter().enumerate() {
-        if bars.iter().any(|bar| bar.1.values()[stage] > 0.0) {
+    for (stage, name) in parts.iter().enumerate() {
+        if bars.iter().any(|bar| bar.1[stage] > 0.0) {
             let _ = write!(html, "<span><i class=\"t{stage}\"></i>{name}</span>");
         }
     }

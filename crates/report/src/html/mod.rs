@@ -71,6 +71,10 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
     if !drives.is_empty() {
         let _ = write!(html, "<p></p>{}", tables::percentiles(&drives));
         section(html, "Where the time went", "stack", vec![bars::stages(&drives)]);
+        let (waits, classes) = (bars::waits(&drives), tables::classes(&drives));
+        if !waits.is_empty() {
+            section(html, "Reads by class", "stack", vec![waits, classes]);
+        }
         section(html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
     }
     let worn = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());

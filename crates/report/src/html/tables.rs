@@ -7,7 +7,7 @@ use super::chart::colour;
 use super::{escape, percent};
 use crate::chance::Intervals;
 use crate::compare::{Comparison, FIGURES, Ratio, names};
-use crate::result::{ByOp, DriveResult, Latency, Report};
+use crate::result::{ByOp, DriveResult, Latency, Report, StopsOf};
 use crate::text::{count, factor, flash, number, share, spare, value, verdict};
 
 /// One card per drive: the figures that one looks for first.
@@ -175,6 +175,48 @@ pub(super) fn legend(comparison: &Comparison, intervals: Intervals) -> String {
         escape(&comparison.method),
         escape(&doubt)
     )
+}
+
+/// Latencies of reads by class, and how often what was in their way was stopped.
+pub(super) fn classes(drives: &[&DriveResult]) -> String {
+    let head = ["drive", "reads", "requests", "mean", "p50", "p99", "p99.9", "p99.99", "longest"];
+    let mut html = String::from("<div class=\"tablebox\"><table><thead><tr>");
+    head.iter().for_each(|name| {
+        let _ = write!(html, "<th>{name}</th>");
+    });
+    html.push_str("</tr></thead><tbody>");
+    for drive in drives {
+        for class in drive.latency_us_by_priority.iter().filter(|class| class.op == "read") {
+            let of = &class.latency_us;
+            let spans = [of.mean, of.p50, of.p99, of.p999, of.p9999, of.max].map(micros);
+            html.push_str("<tr>");
+            for cell in [escape(&drive.name), class.priority.clone(), count(of.count)].into_iter().chain(spans) {
+                let _ = write!(html, "<td>{cell}</td>");
+            }
+            html.push_str("</tr>");
+        }
+    }
+    html.push_str("</tbody></table></div>");
+    let stopped = drives.iter().filter_map(|drive| Some((drive, drive.stops.as_ref()?)));
+    let lines: String = stopped
+        .map(|(drive, stops)| {
+            let of = |name: &str, of: &StopsOf| {
+                format!("{} stops per {name} ({} at once), at most {} ({})", number(of.mean), number(of.mean_now), of.max, of.max_now)
+            };
+            format!(
+                "<li>{}: {}; {}; {} reads broken off, {} gave way between tries</li>",
+                escape(&drive.name),
+                of("erase", &stops.erases),
+                of("program", &stops.programs),
+                count(stops.reads_broken_off),
+                count(stops.reads_gave_way)
+            )
+        })
+        .collect();
+    if !lines.is_empty() {
+        let _ = write!(html, "<ul class=\"note\">{lines}</ul>");
+    }
+    html
 }
 
 /// Every drive in each phase of the workload; nothing where it has one.

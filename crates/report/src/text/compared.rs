@@ -2,7 +2,7 @@
 
 use wordline_units::Bytes;
 
-use super::{WIDTH, fit, line, number, prose, run};
+use super::{WIDTH, classes, fit, line, number, prose, run};
 use crate::chance::Intervals;
 use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, names};
 use crate::grid::{self, CellResult};
@@ -27,6 +27,7 @@ pub fn compare(report: &Report) -> String {
     let mut text = String::new();
     drives(&mut text, report);
     figures(&mut text, &report.drives, comparison);
+    by_class(&mut text, report);
     told(&mut text, report, Some(comparison));
     text
 }
@@ -70,6 +71,19 @@ fn figures(text: &mut String, drives: &[DriveResult], comparison: &Comparison) {
         for others in names[1..].chunks(DRIVES - 1) {
             table(text, &only, &[&names[..1], others].concat());
             text.push('\n');
+        }
+    }
+}
+
+/// Latencies by class, who waited for whom, and stops, of the first run of each drive that has any to tell.
+fn by_class(text: &mut String, report: &Report) {
+    if !report.drives.iter().any(classes::tells) {
+        return;
+    }
+    for name in names(&report.drives) {
+        if let Some(drive) = report.drives.iter().find(|drive| drive.name == name) {
+            line(text, &format!("{}, seed {}", fit(&drive.name, LABEL - 1), drive.seed));
+            classes::tables(text, drive);
         }
     }
 }

@@ -347,6 +347,7 @@ mod tests {
             errors: 0,
             stops: 0,
             stops_now: 0,
+            priority: None,
         }
     }
 
@@ -369,6 +370,7 @@ mod tests {
             dram: Nanos::ZERO,
             ok: true,
             blank: 0,
+            die: None,
         })
     }
 

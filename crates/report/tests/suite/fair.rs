@@ -34,6 +34,7 @@ fn begin(metrics: &mut Metrics, slot: u32, op: HostOp, from: u64) -> Completion 
         dram: Nanos::ZERO,
         ok: true,
         blank: 0,
+        die: None,
     }
 }
 

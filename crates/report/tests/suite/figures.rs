@@ -37,6 +37,7 @@ fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32
         dram: Nanos::ZERO,
         ok: true,
         blank: 0,
+        die: None,
     };
     metrics.observe(Nanos(from + took), &Event::Completed(done));
 }
@@ -68,6 +69,7 @@ fn operation(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]
         errors: 0,
         stops: 0,
         stops_now: 0,
+        priority: None,
     }
 }
 

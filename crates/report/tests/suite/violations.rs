@@ -36,6 +36,7 @@ fn completed(request: u32, from: u64, took: u64) -> Event {
         dram: Nanos::ZERO,
         ok: true,
         blank: 0,
+        die: None,
     })
 }
 
@@ -62,6 +63,7 @@ fn flash(die: u16, issued: u64, array: u64, bus: u64) -> Event {
         errors: 0,
         stops: 0,
         stops_now: 0,
+        priority: None,
     })
 }
 

@@ -13,7 +13,16 @@ use crate::pace::{Due, Work};
 impl World {
     pub(super) fn happen(&mut self, due: Due<Vec<(UnitAddr, Stored)>>) {
         match due {
-            Due::DieReady(die) => self.ftl.die_ready(die),
+            Due::DieReady { die, tag } => {
+                if self.pace.is_between_tries() && self.ftl.yields(self.pace.now, die) {
+                    self.pace.withdraw(tag);
+                    self.offsets.aborted(tag);
+                    self.boundaries += 1;
+                    self.tally.stops[3] += 1;
+                } else {
+                    self.ftl.die_ready(die);
+                }
+            }
             Due::Read { die, tag, page } => {
                 self.boundaries += 1;
                 if self.is_dark() {
