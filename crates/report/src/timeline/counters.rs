@@ -151,6 +151,7 @@ mod tests {
             dram: Nanos::ZERO,
             ok: true,
             blank: 0,
+            die: None,
         }
     }
 

@@ -176,8 +176,9 @@ impl Timeline {
                 places.push(place);
             }
             let [host_queue, core, dram, buffer, die_wait, die, channel, ecc] = done.stages.values();
+            let served = done.die.map_or(String::new(), |die| format!(",\"die\":{}", die.0));
             let args = format!(
-                "\"sector\":{},\"sectors\":{},\"priority\":\"{}\",\"ok\":{},\"latency_ns\":{}",
+                "\"sector\":{},\"sectors\":{},\"priority\":\"{}\",\"ok\":{},\"latency_ns\":{}{served}",
                 done.sector,
                 done.sectors,
                 done.priority.name(),
@@ -212,8 +213,9 @@ impl Timeline {
             if event.stops > 0 || event.op == FlashOp::Read {
                 stoppable.note((event.die, event.op, event.cause), (event.issued, at), row);
             }
+            let class = event.priority.map_or(String::new(), |priority| format!(",\"priority\":\"{}\"", priority.name()));
             let args = format!(
-                "\"cause\":\"{}\",\"block\":{},\"page\":{},\"pages\":{},\"array_ns\":{},\"bus_ns\":{},\"retries\":{},\"errors\":{},\"stops\":{},\"stops_now\":{},\"ok\":{}",
+                "\"cause\":\"{}\",\"block\":{},\"page\":{},\"pages\":{},\"array_ns\":{},\"bus_ns\":{},\"retries\":{},\"errors\":{},\"stops\":{},\"stops_now\":{},\"ok\":{}{class}",
                 event.cause.name(),
                 event.block.0,
                 event.page.0,

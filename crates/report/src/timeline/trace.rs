@@ -34,6 +34,8 @@ pub(super) struct Request {
     pub(super) sector: u64,
     pub(super) sectors: u64,
     pub(super) priority: String,
+    /// The die that served it, where the timeline says so.
+    die: Option<u32>,
     pub(super) stages: Vec<(String, u64)>,
 }
 
@@ -48,6 +50,8 @@ pub(super) struct OnDie {
     pub(super) array: u64,
     pub(super) retries: u64,
     pub(super) stops: u64,
+    /// Class of a read, where the timeline says so, by its place among [`priorities`].
+    class: Option<usize>,
 }
 
 /// A stop of an operation of a die, in nanoseconds.
@@ -87,6 +91,7 @@ struct Args {
     sectors: Option<u64>,
     priority: Option<String>,
     cause: Option<String>,
+    die: Option<u32>,
     array_ns: Option<u64>,
     retries: Option<u64>,
     stops: Option<u64>,
@@ -146,6 +151,7 @@ impl Trace {
                     sector,
                     sectors: args.sectors.unwrap_or(0),
                     priority: args.priority.unwrap_or_default(),
+                    die: args.die,
                     stages: Vec::new(),
                 }),
                 // The stages of a request follow it.
@@ -158,6 +164,7 @@ impl Trace {
                     array: args.array_ns.unwrap_or(0),
                     retries: args.retries.unwrap_or(0),
                     stops: args.stops.unwrap_or(0),
+                    class: args.priority.and_then(|class| priorities().position(|name| name == class)),
                 }),
                 ("i", DIES, _) => stops.push(Stop { die, at: from, name, waited: args.waited_ns.unwrap_or(0) }),
                 _ => {}
@@ -174,9 +181,11 @@ impl Trace {
         ops.sort_by_key(|op| (op.die, op.from, std::cmp::Reverse(op.end)));
         stops.sort_by_key(|stop| (stop.die, stop.at));
         let readers = readers(&requests, &ops);
-        let mut urgencies: Vec<Option<usize>> = vec![None; ops.len()];
+        let mut urgencies: Vec<Option<usize>> = ops.iter().map(|op| op.class).collect();
         for (request, reader) in requests.iter().zip(&readers) {
-            if let (Some(reader), Some(urgency)) = (*reader, request.urgency()) {
+            if let (Some(reader), Some(urgency)) = (*reader, request.urgency())
+                && ops[reader].class.is_none()
+            {
                 urgencies[reader] = Some(urgencies[reader].map_or(urgency, |other| other.min(urgency)));
             }
         }
@@ -257,7 +266,8 @@ fn readers(requests: &[Request], ops: &[OnDie]) -> Vec<Option<usize>> {
         }
         let (heard, ordered) = request.die_wait();
         let all = ends.get(&(request.end - request.stage("DRAM and link"), array))?;
-        let mut fit = all.iter().filter(|&&op| (heard..=ordered).contains(&ops[op].from));
+        let is_its = |op: &OnDie| (heard..=ordered).contains(&op.from) && request.die.is_none_or(|die| die == op.die);
+        let mut fit = all.iter().filter(|&&op| is_its(&ops[op]));
         match (fit.next(), fit.next()) {
             (Some(&only), None) => Some(only),
             _ => None,
@@ -285,6 +295,12 @@ mod tests {
         let line = written.lines().find(|line| line.contains("\"read (host)\"")).expect("a read").trim_end_matches(',');
         let twice = written.replace(line, &format!("{line},\n{}", line.replace("\"tid\":9", "\"tid\":17")));
         assert!(Trace::read(&twice).expect("it is ours").reader(0).is_none());
+        // Where the request says which die it was, that is the one.
+        let told = twice.replace("\"latency_ns\":2600", "\"latency_ns\":2600,\"die\":2");
+        assert_eq!(Trace::read(&told).expect("it is ours").reader(0).map(|op| op.die), Some(2));
+        // A class that the read has counts, and not that of the request.
+        let told = written.replace("\"ok\":true}}", "\"ok\":true,\"priority\":\"high\"}}");
+        assert_eq!(Trace::read(&told).expect("it is ours").on_die(1, 3_500, 3_600)[0].1, Some(1));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) enum Against {
     Higher,
     Same,
     Lower,
-    /// The read of a request with several reads, of one that is not in the timeline, or one of several that fit.
+    /// A read whose event has no class, and that is not the last read of a request in the timeline.
     Unknown,
 }
 
@@ -132,8 +132,8 @@ const CLASSES: usize = wordline_units::Priority::ALL.len();
 /// What is said below the table.
 const NOTES: &str = "For each read, the wait for the last of its flash reads. At each instant a die does what was ordered last, and what is stopped for a \
                      read is not what it does. An operation that began before the window, or had not ended when the run or the timeline did, is \
-                     \"nothing in the timeline\"; so is a die that was free. The priority of another read is known where it was the last flash read of \
-                     a request in the timeline.";
+                     \"nothing in the timeline\"; so is a die that was free. The priority of another read is known where it waited in the queue of its \
+                     die, or was the last flash read of a request in the timeline.";
 
 /// Time that reads waited for a die, in nanoseconds, by their priority and by what the die was doing.
 #[derive(Debug, Default)]
