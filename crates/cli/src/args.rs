@@ -199,7 +199,7 @@ pub(crate) struct RunOptions {
 /// The timeline of a run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TimelineOptions {
-    /// Write a timeline of requests, dies and channels, which Perfetto (ui.perfetto.dev) and Chrome's tracing draw and `wordline explain` reads.
+    /// Write a timeline of requests, dies, channels and cores, which Perfetto (ui.perfetto.dev) and Chrome's tracing draw and `wordline explain` reads.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace_out: Option<PathBuf>,
     /// Where the timeline begins, from the beginning of what is measured, such as 250ms.
@@ -223,6 +223,9 @@ pub(crate) struct ExplainOptions {
     /// Requests of this operation only.
     #[arg(long, value_name = "OP", value_parser = ["read", "write", "trim", "flush"])]
     pub(crate) op: Option<String>,
+    /// Write a chart of each of these requests, and of what its die did while it waited, as one HTML page.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]

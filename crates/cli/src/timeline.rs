@@ -10,6 +10,7 @@ use wordline_workload::spec::read_time;
 use crate::args::{ExplainOptions, TimelineOptions};
 use crate::failure::Failure;
 use crate::files::{self, Pending};
+use crate::places::Places;
 
 /// The part of the run that is to be drawn, if any.
 pub(crate) fn window(options: &TimelineOptions) -> Result<Option<Window>, Failure> {
@@ -46,8 +47,10 @@ pub(crate) fn write(path: &Path, timeline: &Timeline) -> Result<(), Failure> {
 
 pub(crate) fn explain(options: &ExplainOptions) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&options.file).map_err(|error| Failure::File { path: options.file.clone(), error })?;
+    let mut places = Places::reading([&options.file]);
+    options.html.iter().try_for_each(|path| places.write_page(path))?;
     let trace = Trace::read(&text).map_err(|error| Failure::Usage(format!("{}: {error}", options.file.display())))?;
-    let explained = trace.slowest(options.slowest as usize, options.op.as_deref());
+    let explained = trace.slowest_explained(options.slowest as usize, options.op.as_deref());
     let kind = match options.op.as_deref() {
         None => "requests".to_owned(),
         Some("flush") => "flushes".to_owned(),
@@ -57,5 +60,10 @@ pub(crate) fn explain(options: &ExplainOptions) -> Result<(), Failure> {
         0 => format!("no {kind} in this timeline"),
         count => format!("the slowest {} of {count} {kind}", count.min(options.slowest as usize)),
     };
+    if let Some(path) = &options.html {
+        let name = options.file.file_name().unwrap_or_default().to_string_lossy();
+        files::write(path, trace.page(&name, options.slowest as usize, options.op.as_deref()).as_bytes())?;
+        eprintln!("wordline: charts in {}", path.display());
+    }
     files::write_or_print("-", format!("{head}\n\n{}", explained.text).trim_end())
 }

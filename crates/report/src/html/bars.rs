@@ -106,7 +106,7 @@ fn across(axis: &Axis, value: f64) -> f64 {
     axis.place(value) * 100.0
 }
 
-fn scale(html: &mut String, axis: &Axis, height: f64) {
+pub(super) fn scale(html: &mut String, axis: &Axis, height: f64) {
     let mut names = Names::new();
     for tick in &axis.ticks {
         let (x, name) = (across(axis, *tick), axis.tick(*tick));
@@ -118,7 +118,7 @@ fn scale(html: &mut String, axis: &Axis, height: f64) {
 }
 
 /// The name of the bar that begins at `y`, above it.
-fn label(html: &mut String, name: &str, y: f64) {
+pub(super) fn label(html: &mut String, name: &str, y: f64) {
     let _ = write!(html, "<text x=\"0\" y=\"{}\">{}</text>", y - 4.0, escape(&fit(name, 40)));
 }
 

@@ -7,6 +7,7 @@ mod bars;
 mod cells;
 mod chart;
 pub mod figure;
+pub mod gantt;
 mod jobs;
 mod map;
 mod over_time;

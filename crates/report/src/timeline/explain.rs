@@ -1,47 +1,9 @@
-//! A timeline read again: where its slowest requests spent their time, in words and as a drawing.
+//! The slowest requests of a timeline in words: where each spent its time, and what its die did while it waited.
 
 use std::fmt::Write;
 
-use serde::Deserialize;
-
-use super::{DIES, HOST, ROWS};
+use super::trace::{Request, Trace};
 use crate::text::number;
-
-/// A timeline that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct TraceError(String);
-
-/// A timeline that `wordline run --trace-out` has written.
-#[derive(Debug)]
-pub struct Trace {
-    requests: Vec<Request>,
-    dies: Vec<OnDie>,
-    left_out: u64,
-}
-
-/// A request and its stages.
-#[derive(Clone, Debug)]
-struct Request {
-    from: f64,
-    end: f64,
-    name: String,
-    sector: u64,
-    sectors: u64,
-    priority: String,
-    stages: Vec<(String, f64)>,
-}
-
-/// An operation of a die.
-#[derive(Debug)]
-struct OnDie {
-    die: u32,
-    from: f64,
-    end: f64,
-    name: String,
-    array: f64,
-    retries: u64,
-}
 
 /// The slowest requests of a timeline, explained.
 #[derive(Debug, PartialEq)]
@@ -52,164 +14,103 @@ pub struct Explained {
     pub text: String,
 }
 
-#[derive(Deserialize)]
-struct File {
-    #[serde(rename = "traceEvents")]
-    events: Vec<Entry>,
-    #[serde(rename = "otherData", default)]
-    other: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    ph: String,
-    pid: u32,
-    tid: u32,
-    #[serde(default)]
-    ts: f64,
-    #[serde(default)]
-    dur: f64,
-    name: String,
-    #[serde(default)]
-    args: Args,
-}
-
-#[derive(Default, Deserialize)]
-struct Args {
-    sector: Option<u64>,
-    sectors: Option<u64>,
-    priority: Option<String>,
-    cause: Option<String>,
-    array_ns: Option<f64>,
-    retries: Option<u64>,
-}
-
 /// Width of a drawing, in characters.
 const WIDTH: f64 = 40.0;
-/// Instants that are the same but for rounding, in microseconds.
-const SAME: f64 = 0.0015;
+/// Things that a die did which are named.
+const NAMED: usize = 4;
+
+/// Nanoseconds as microseconds.
+pub(super) fn micros(nanos: u64) -> String {
+    format!("{} us", number(nanos as f64 / 1e3))
+}
 
 impl Trace {
-    /// Reads a timeline.
-    ///
-    /// # Errors
-    ///
-    /// The text is no timeline, or not one of Wordline's.
-    pub fn read(text: &str) -> Result<Trace, TraceError> {
-        let file: File =
-            serde_json::from_str(text).map_err(|error| TraceError(format!("not a timeline of `wordline run --trace-out`: {error}")))?;
-        let left_out = file.other.get("left out").and_then(|count| count.as_str()?.parse().ok());
-        let Some(left_out) = left_out else {
-            return Err(TraceError("a timeline, but not one of `wordline run --trace-out`".to_owned()));
-        };
-        let mut trace = Trace { requests: Vec::new(), dies: Vec::new(), left_out };
-        for Entry { pid, tid, ts, dur, name, args, .. } in file.events.into_iter().filter(|entry| entry.ph == "X") {
-            let end = ts + dur;
-            match (pid, args.sector) {
-                (HOST, Some(sector)) => trace.requests.push(Request {
-                    from: ts,
-                    end,
-                    name,
-                    sector,
-                    sectors: args.sectors.unwrap_or(0),
-                    priority: args.priority.unwrap_or_default(),
-                    stages: Vec::new(),
-                }),
-                // The stages of a request follow it.
-                (HOST, None) => trace.requests.last_mut().into_iter().for_each(|request| request.stages.push((name.clone(), dur))),
-                (DIES, _) if args.cause.is_some() => trace.dies.push(OnDie {
-                    die: (tid.max(1) - 1) / ROWS,
-                    from: ts,
-                    end,
-                    name,
-                    array: args.array_ns.unwrap_or(0.0) / 1e3,
-                    retries: args.retries.unwrap_or(0),
-                }),
-                _ => {}
-            }
-        }
-        Ok(trace)
-    }
-
-    /// Explains the `count` slowest requests, or those of this operation only.
-    pub fn slowest(&self, count: usize, op: Option<&str>) -> Explained {
-        let mut slowest: Vec<&Request> = self.requests.iter().filter(|request| op.is_none_or(|op| request.name == op)).collect();
-        let requests = slowest.len();
-        slowest.sort_by(|a, b| (b.end - b.from).total_cmp(&(a.end - a.from)).then(a.from.total_cmp(&b.from)));
-        slowest.truncate(count);
+    /// Explains the `count` slowest requests, or those of this operation only, and then whom the reads of the timeline waited for.
+    pub fn slowest_explained(&self, count: usize, op: Option<&str>) -> Explained {
+        let (slowest, requests) = self.slowest(count, op);
         let mut text = String::new();
-        for (number, request) in (1..).zip(&slowest) {
-            let _ = writeln!(text, "{number}. {}", self.explained(request));
+        for (place, number) in (1..).zip(slowest) {
+            let _ = writeln!(text, "{place}. {}", self.explained(number));
         }
-        if self.left_out > 0 {
-            let _ = writeln!(
-                text,
-                "note: {} operations and requests of the run came after what the timeline holds; slower requests may be among them",
-                self.left_out
-            );
+        if op.is_none_or(|op| op == "read") {
+            let waits = self.waits().text();
+            let _ = write!(text, "{waits}{}", if waits.is_empty() { "" } else { "\n" });
+        }
+        if let Some(note) = self.note() {
+            let _ = writeln!(text, "note: {note}");
         }
         Explained { requests, text }
     }
 
-    fn explained(&self, request: &Request) -> String {
-        let latency = request.end - request.from;
-        let mut text = format!(
-            "{} of {} KiB at sector {}, priority {}, at {} us: {} us\n",
-            request.name,
-            number(request.sectors as f64 / 2.0),
-            request.sector,
-            request.priority,
-            number(request.from),
-            number(latency)
-        );
-        let mut before = 0.0;
+    /// What is said of a timeline that does not hold all of its part of the run.
+    pub(super) fn note(&self) -> Option<String> {
+        let left_out = self.left_out();
+        let told =
+            format!("{left_out} operations and requests of the run came after what the timeline holds; slower requests may be among them");
+        (left_out > 0).then_some(told)
+    }
+
+    /// The request of this number in words.
+    pub(super) fn explained(&self, number: usize) -> String {
+        let request = &self.requests()[number];
+        let latency = request.latency();
+        let mut text = format!("{}: {}\n", title(request), micros(latency));
+        let mut before = 0;
         for (name, length) in &request.stages {
-            let column = |at: f64| (at / latency * WIDTH).round() as usize;
+            let column = |at: u64| (at as f64 / latency as f64 * WIDTH).round() as usize;
             let (from, end) = (column(before), column(before + length));
             let bar = format!("{}{}", " ".repeat(from), "█".repeat((end - from).max(1)));
-            let _ = writeln!(text, "   {name:14} {:>10} us {:>5.1} %  {bar}", number(*length), 100.0 * length / latency);
+            let share = 100.0 * *length as f64 / latency as f64;
+            let _ = writeln!(text, "   {name:14} {:>13} {share:>5.1} %  {bar}", micros(*length));
             before += length;
         }
-        if let Some(told) = self.waited_for(request) {
+        if let Some(told) = self.whom_it_waited_for(number) {
             let _ = writeln!(text, "   {told}");
         }
         text
     }
 
     /// What the die of a read did while the read waited for it, if it is clear which die that was.
-    fn waited_for(&self, request: &Request) -> Option<String> {
-        let stage = |name: &str| request.stages.iter().filter(|stage| stage.0 == name).map(|stage| stage.1).sum::<f64>();
-        let (waited, array, last) = (stage("die wait"), stage("die"), stage("DRAM and link"));
-        if request.name != "read" || array == 0.0 {
-            return None;
+    pub(super) fn whom_it_waited_for(&self, number: usize) -> Option<String> {
+        let reader = self.reader(number)?;
+        let retries = if reader.retries > 0 { format!(" with {} retries", reader.retries) } else { String::new() };
+        let mut told = format!("die {} read it{retries}", reader.die);
+        let mut did: Vec<_> = self.waited_for(number).into_iter().collect();
+        did.sort_by_key(|(_, length)| std::cmp::Reverse(*length));
+        let list: Vec<String> = did.iter().take(NAMED).map(|(doing, length)| format!("{} {}", doing.name(), micros(*length))).collect();
+        if !list.is_empty() {
+            let more = if did.len() > NAMED { format!(" and {} more", did.len() - NAMED) } else { String::new() };
+            let _ = write!(told, "; while it waited, the die did: {}{more}", list.join("; "));
         }
-        let is_its = |op: &&OnDie| {
-            op.name == "read (host)"
-                && (op.array - array).abs() < SAME
-                && op.from + SAME > request.from
-                && op.end < request.end + SAME
-                && op.end > request.end - last - SAME
-        };
-        let mut its = self.dies.iter().filter(is_its);
-        let (Some(read), None) = (its.next(), its.next()) else { return None };
-        let retries = if read.retries > 0 { format!(" with {} retries", read.retries) } else { String::new() };
-        let mut told = format!("die {} read it{retries}", read.die);
-        let from = read.from - waited;
-        let others = self.dies.iter().filter(|op| op.die == read.die && !std::ptr::eq(*op, read) && op.end > from && op.from < read.from);
-        let mut others: Vec<(&str, f64)> = others.map(|op| (op.name.as_str(), op.end.min(read.from) - op.from.max(from))).collect();
-        others.sort_by(|a, b| b.1.total_cmp(&a.1));
-        if waited > 0.0 && !others.is_empty() {
-            let list: Vec<String> = others.iter().take(4).map(|(name, time)| format!("{name} {} us", number(*time))).collect();
-            let more = if others.len() > 4 { format!(" and {} more", others.len() - 4) } else { String::new() };
-            let _ = write!(told, "; while it waited, the die did: {}{more}", list.join(", "));
+        let (from, end) = self.requests()[number].die_wait();
+        let stops: Vec<String> = self
+            .stops(reader.die, from, if self.gave_way(reader) { reader.end } else { end })
+            .iter()
+            .map(|stop| format!("{}, at {} after {}", stop.name, micros(stop.at - self.requests()[number].from), micros(stop.waited)))
+            .collect();
+        if !stops.is_empty() {
+            let more = if stops.len() > NAMED { format!(" and {} more", stops.len() - NAMED) } else { String::new() };
+            let _ = write!(told, "; stops: {}{more}", stops[..stops.len().min(NAMED)].join("; "));
         }
         Some(told)
     }
 }
 
+/// What a request asked, and when.
+pub(super) fn title(request: &Request) -> String {
+    format!(
+        "{} of {} KiB at sector {}, priority {}, at {}",
+        request.op,
+        number(request.sectors as f64 / 2.0),
+        request.sector,
+        request.priority,
+        micros(request.from)
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{read, text, waited};
+    use super::super::tests::{read, stopped, text, waited};
     use super::*;
     use wordline_engine::Observer;
     use wordline_units::Nanos;
@@ -219,22 +120,22 @@ mod tests {
         let mut timeline = waited();
         timeline.observe(Nanos(5_105), &read(0, 5_000, 0));
         let trace = Trace::read(&text(&timeline)).expect("it is ours");
-        let explained = trace.slowest(10, None);
+        let explained = trace.slowest_explained(10, None);
         assert_eq!(explained.requests, 2);
         let lines: Vec<&str> = explained.text.lines().collect();
         assert_eq!(lines[0], "1. read of 16 KiB at sector 64, priority normal, at 1 us: 2.6 us");
         assert!(lines[2].contains("die wait") && lines[2].contains("96.0 %"), "{}", lines[2]);
-        assert!(explained.text.contains("die 1 read it; while it waited, the die did: erase (host) 2.495 us"), "{}", explained.text);
+        assert!(explained.text.contains("die 1 read it; while it waited, the die did: erase (host) 2.495 us\n"), "{}", explained.text);
         assert!(explained.text.contains("2. read of 16 KiB at sector 64, priority normal, at 4 us"));
-        assert_eq!(trace.slowest(1, None).text.matches("sector 64").count(), 1);
-        assert_eq!(trace.slowest(10, Some("write")), Explained { requests: 0, text: String::new() });
+        assert!(explained.text.contains("who waited for whom"));
+        assert_eq!(trace.slowest_explained(1, None).text.matches("sector 64").count(), 1);
+        assert_eq!(trace.slowest_explained(10, Some("write")), Explained { requests: 0, text: String::new() });
     }
 
     #[test]
-    fn other_files_are_refused() {
-        for text in ["", "{", "[]", "{\"traceEvents\":[]}", "{\"traceEvents\":[{\"ph\":3}]}"] {
-            let error = Trace::read(text).expect_err("it is not ours").to_string();
-            assert!(error.contains("wordline run --trace-out"), "{error}");
-        }
+    fn a_read_for_which_something_was_stopped_says_how() {
+        let trace = Trace::read(&text(&stopped())).expect("it is ours");
+        let told = trace.whom_it_waited_for(0).expect("its die is clear");
+        assert!(told.ends_with("; stops: stop, at step: erase (gc), at 0.025 us after 0.02 us"), "{told}");
     }
 }

@@ -1,24 +1,39 @@
 //! Timelines of a run: what each request, die and channel did in a window of it, in the JSON that Perfetto and Chrome's tracing draw.
 //!
 //! ```text
-//!   process 1  host      a row for each place in the queue: requests, and below each its stages
-//!   process 2  dies      a row for each die: flash operations from order to report, stops as marks; a second row where two overlap
-//!   process 3  channels  a row for each channel: transfers
+//!   process 1  host            a row for each place in the queue: requests, and below each its stages; counters of requests and of reads that wait
+//!   process 2  dies            a row for each die: flash operations from order to report, stops as marks; a second row where two overlap
+//!   process 3  channels        a row for each channel: transfers
+//!   process 4  firmware cores  work of cores, as many rows as are at work at once: no event says which core it was
 //! ```
 //!
 //! Dies and channels are drawn at the instants of the run. The stages of a request are its time by place, in the usual order: of a stage that comes several
 //! times, as DRAM does, the parts are drawn as one. Of a read that was tried again only the last transfer is drawn.
 
+mod cores;
+mod counters;
 mod explain;
+mod format;
+mod out;
+mod page;
 mod rows;
+mod stops;
+mod trace;
+mod waits;
 
 use std::io::{Result, Write};
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer, StopKind};
-use wordline_units::{DieId, FlashOp, HostOp, Nanos};
+use wordline_units::{Cause, DieId, FlashOp, HostOp, Nanos};
 
-pub use explain::{Explained, Trace, TraceError};
+use cores::Work;
+use counters::{Counters, Part};
+pub use explain::Explained;
+pub use format::{Checked, check};
+use out::Out;
 use rows::Rows;
+use stops::Stoppable;
+pub use trace::{Trace, TraceError};
 
 /// The part of a run that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +58,17 @@ impl Default for Window {
 enum Seen {
     Flash(Nanos, FlashEvent),
     Completed(Nanos, Completion),
-    Stopped { at: Nanos, die: DieId, how: StopKind },
+    Stopped(Nanos, Stop),
+}
+
+/// A stop of a flash operation.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    die: DieId,
+    how: StopKind,
+    kind: FlashOp,
+    cause: Cause,
+    waited: Nanos,
 }
 
 /// A timeline of a run, or of nothing.
@@ -54,6 +79,7 @@ pub struct Timeline {
     began: Nanos,
     seen: Vec<Seen>,
     left_out: u64,
+    counters: Counters,
     about: Vec<(String, String)>,
 }
 
@@ -72,6 +98,7 @@ impl Timeline {
     pub fn start_at(&mut self, from: Nanos) {
         self.began = from;
         self.seen.clear();
+        self.counters.clear();
         self.left_out = 0;
     }
 
@@ -85,24 +112,32 @@ impl Timeline {
         self.seen.len()
     }
 
+    /// The part of the run that is counted.
+    fn part(&self, window: Window) -> Part {
+        let from = self.began + window.from;
+        Part { from, end: window.length.map_or(Nanos::MAX, |length| from + length), most: window.most }
+    }
+
     #[cold]
     fn watch(&mut self, at: Nanos, event: &Event) {
         let Some(window) = self.window else { return };
-        let from = self.began + window.from;
-        let end = window.length.map_or(Nanos::MAX, |length| from + length);
-        let (begins, seen) = match event {
-            Event::Flash(flash) => (flash.issued, Seen::Flash(at, *flash)),
-            Event::Completed(done) => (done.arrived, Seen::Completed(at, *done)),
-            Event::Stopped { die, how, .. } => (at, Seen::Stopped { at, die: *die, how: *how }),
-            Event::Arrived { .. }
-            | Event::Invalidated { .. }
+        let part = self.part(window);
+        let (begins, seen) = match *event {
+            Event::Flash(flash) => (flash.issued, Seen::Flash(at, flash)),
+            Event::Completed(done) => {
+                self.counters.completed(at, &done, part);
+                (done.arrived, Seen::Completed(at, done))
+            }
+            Event::Stopped { die, how, kind, cause, waited } => (at, Seen::Stopped(at, Stop { die, how, kind, cause, waited })),
+            Event::Arrived { .. } => return self.counters.arrived(at, part),
+            Event::Invalidated { .. }
             | Event::Retired { .. }
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
             | Event::WornOut => return,
         };
-        if begins < from || begins >= end {
+        if begins < part.from || begins >= part.end {
             return;
         }
         if self.seen.len() < window.most { self.seen.push(seen) } else { self.left_out += 1 }
@@ -114,19 +149,22 @@ impl Timeline {
     ///
     /// `to` cannot be written.
     pub fn write(&self, to: &mut impl Write) -> Result<()> {
-        let mut out = Out { to, began: self.began, is_first: true };
         let mut other: Vec<(String, String)> = self.about.clone();
-        other.push(("left out".to_owned(), self.left_out.to_string()));
+        other.push((LEFT_OUT.to_owned(), self.left_out.to_string()));
         other.push(("stages".to_owned(), "of a request: time by place in the usual order, not instants".to_owned()));
-        let other: serde_json::Map<_, _> = other.into_iter().map(|(name, text)| (name, text.into())).collect();
-        write!(out.to, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[", serde_json::Value::Object(other))?;
-        for (process, name) in [(HOST, "host"), (DIES, "dies"), (CHANNELS, "channels")] {
+        let other = other.into_iter().map(|(name, text)| (name, text.into())).collect();
+        let mut out = Out::begin(to, self.began, other)?;
+        for (process, name) in [(HOST, "host"), (DIES, "dies"), (CHANNELS, "channels"), (CORES, "firmware cores")] {
             out.name(process, None, name)?;
+        }
+        if let Some(window) = self.window {
+            self.counters.write(&mut out, self.part(window))?;
         }
         self.write_requests(&mut out)?;
         self.write_dies(&mut out)?;
         self.write_channels(&mut out)?;
-        writeln!(out.to, "\n]}}")
+        self.write_cores(&mut out)?;
+        out.end()
     }
 
     fn write_requests(&self, out: &mut Out<'_, impl Write>) -> Result<()> {
@@ -138,8 +176,9 @@ impl Timeline {
                 places.push(place);
             }
             let [host_queue, core, dram, buffer, die_wait, die, channel, ecc] = done.stages.values();
+            let served = done.die.map_or(String::new(), |die| format!(",\"die\":{}", die.0));
             let args = format!(
-                "\"sector\":{},\"sectors\":{},\"priority\":\"{}\",\"ok\":{},\"latency_ns\":{}",
+                "\"sector\":{},\"sectors\":{},\"priority\":\"{}\",\"ok\":{},\"latency_ns\":{}{served}",
                 done.sector,
                 done.sectors,
                 done.priority.name(),
@@ -166,11 +205,17 @@ impl Timeline {
             self.seen.iter().filter_map(|seen| if let Seen::Flash(at, event) = seen { Some((*at, event)) } else { None }).collect();
         // What contains another comes before it.
         flash.sort_by_key(|&(at, event)| (event.die, event.issued, std::cmp::Reverse(at)));
-        let mut rows = Rows::default();
+        let mut rows = Rows::nested(ROWS);
+        let mut stoppable = Stoppable::default();
         for (at, event) in flash {
             let row = rows.place(event.die, event.issued, at);
+            // A read does not count how often it gave way.
+            if event.stops > 0 || event.op == FlashOp::Read {
+                stoppable.note((event.die, event.op, event.cause), (event.issued, at), row);
+            }
+            let class = event.priority.map_or(String::new(), |priority| format!(",\"priority\":\"{}\"", priority.name()));
             let args = format!(
-                "\"cause\":\"{}\",\"block\":{},\"page\":{},\"pages\":{},\"array_ns\":{},\"bus_ns\":{},\"retries\":{},\"errors\":{},\"stops\":{},\"stops_now\":{},\"ok\":{}",
+                "\"cause\":\"{}\",\"block\":{},\"page\":{},\"pages\":{},\"array_ns\":{},\"bus_ns\":{},\"retries\":{},\"errors\":{},\"stops\":{},\"stops_now\":{},\"ok\":{}{class}",
                 event.cause.name(),
                 event.block.0,
                 event.page.0,
@@ -186,18 +231,24 @@ impl Timeline {
             let name = format!("{} ({})", event.op.name(), event.cause.name());
             out.slice(DIES, tid(event.die, row), &name, (event.issued, at), &args)?;
         }
+        for seen in &self.seen {
+            let Seen::Stopped(at, Stop { die, how, kind, cause, waited }) = *seen else { continue };
+            let row = stoppable.row((die, kind, cause), at, waited).unwrap_or(0);
+            let how = match how {
+                StopKind::Now => "now",
+                StopKind::AtStep => "at step",
+                StopKind::FixedTime => "fixed time",
+            };
+            let (kind, cause) = (kind.name(), cause.name());
+            let args = format!("\"how\":\"{how}\",\"kind\":\"{kind}\",\"cause\":\"{cause}\",\"waited_ns\":{}", waited.0);
+            out.mark(DIES, tid(die, row), &format!("stop, {how}: {kind} ({cause})"), at, &args)?;
+            if rows.is_without(die) {
+                rows.place(die, at, at);
+            }
+        }
         for (die, row) in rows.all() {
             let more = if row == 0 { String::new() } else { format!(", row {}", row + 1) };
             out.name(DIES, Some(tid(die, row)), &format!("die {}{more}", die.0))?;
-        }
-        for seen in &self.seen {
-            let Seen::Stopped { at, die, how } = *seen else { continue };
-            let name = match how {
-                StopKind::Now => "stopped at once",
-                StopKind::AtStep => "stopped at a step",
-                StopKind::FixedTime => "stopped",
-            };
-            out.mark(DIES, tid(die, 0), name, at)?;
         }
         Ok(())
     }
@@ -222,6 +273,28 @@ impl Timeline {
         channels.sort_unstable();
         channels.into_iter().try_for_each(|channel| out.name(CHANNELS, Some(channel), &format!("channel {}", channel - 1)))
     }
+
+    fn write_cores(&self, out: &mut Out<'_, impl Write>) -> Result<()> {
+        let (mut requests, mut orders) = (Vec::new(), Vec::new());
+        for seen in &self.seen {
+            match seen {
+                Seen::Flash(_, event) if event.core > Nanos::ZERO => {
+                    let name = format!("order: {} ({})", event.op.name(), event.cause.name());
+                    orders.push(Work { from: event.issued, end: event.issued + event.core, name });
+                }
+                Seen::Completed(_, done) if done.core > Nanos::ZERO && done.stages.core > Nanos::ZERO => {
+                    let end = done.arrived + done.stages.host_queue + done.stages.core;
+                    requests.push(Work { from: end - done.core.min(done.stages.core), end, name: format!("take in: {}", done.op.name()) });
+                }
+                Seen::Flash(..) | Seen::Completed(..) | Seen::Stopped(..) => {}
+            }
+        }
+        for (row, work) in (1..).zip(cores::rows(requests, orders)) {
+            work.into_iter().try_for_each(|Work { from, end, name }| out.slice(CORES, row, &name, (from, end), ""))?;
+            out.name(CORES, Some(row), &format!("{row} at work"))?;
+        }
+        Ok(())
+    }
 }
 
 impl Observer for Timeline {
@@ -236,6 +309,9 @@ impl Observer for Timeline {
 const HOST: u32 = 1;
 const DIES: u32 = 2;
 const CHANNELS: u32 = 3;
+const CORES: u32 = 4;
+/// The name of the number of operations and requests that are not drawn, by which a timeline is known again.
+const LEFT_OUT: &str = "left out";
 /// Rows that a die may have.
 const ROWS: u32 = 8;
 
@@ -243,62 +319,10 @@ fn tid(die: DieId, row: u32) -> u32 {
     u32::from(die.0) * ROWS + row + 1
 }
 
-/// The list of events as it is written.
-struct Out<'a, W: Write> {
-    to: &'a mut W,
-    began: Nanos,
-    is_first: bool,
-}
-
-impl<W: Write> Out<'_, W> {
-    fn begin(&mut self) -> Result<()> {
-        self.to.write_all(if std::mem::replace(&mut self.is_first, false) { b"\n" } else { b",\n" })
-    }
-
-    /// An instant in microseconds since the beginning of the measured part.
-    fn at(&self, at: Nanos) -> String {
-        micros(at.saturating_sub(self.began))
-    }
-
-    fn slice(&mut self, process: u32, row: u32, name: &str, (from, end): (Nanos, Nanos), args: &str) -> Result<()> {
-        let (ts, dur) = (self.at(from), micros(end - from));
-        self.begin()?;
-        write!(
-            self.to,
-            "{{\"ph\":\"X\",\"pid\":{process},\"tid\":{row},\"ts\":{ts},\"dur\":{dur},\"name\":\"{name}\",\"args\":{{{args}}}}}"
-        )
-    }
-
-    fn mark(&mut self, process: u32, row: u32, name: &str, at: Nanos) -> Result<()> {
-        let ts = self.at(at);
-        self.begin()?;
-        write!(self.to, "{{\"ph\":\"i\",\"s\":\"t\",\"pid\":{process},\"tid\":{row},\"ts\":{ts},\"name\":\"{name}\"}}")
-    }
-
-    /// The name of a process, or of a row of it, which also says its place.
-    fn name(&mut self, process: u32, row: Option<u32>, name: &str) -> Result<()> {
-        self.begin()?;
-        let (kind, row) = row.map_or(("process_name", 0), |row| ("thread_name", row));
-        write!(self.to, "{{\"ph\":\"M\",\"pid\":{process},\"tid\":{row},\"name\":\"{kind}\",\"args\":{{\"name\":\"{name}\"}}}}")?;
-        if row > 0 {
-            self.begin()?;
-            write!(
-                self.to,
-                "{{\"ph\":\"M\",\"pid\":{process},\"tid\":{row},\"name\":\"thread_sort_index\",\"args\":{{\"sort_index\":{row}}}}}"
-            )?;
-        }
-        Ok(())
-    }
-}
-
-fn micros(nanos: Nanos) -> String {
-    format!("{}.{:03}", nanos.0 / 1_000, nanos.0 % 1_000)
-}
-
 #[cfg(test)]
 mod tests {
     use wordline_engine::Stages;
-    use wordline_units::{BlockId, Cause, ChannelId, JobId, PageId, Priority, RequestId};
+    use wordline_units::{BlockId, ChannelId, JobId, PageId, Priority, RequestId};
 
     use super::*;
 
@@ -330,11 +354,16 @@ mod tests {
     }
 
     pub(super) fn read(request: u32, arrived: u64, die_wait: u64) -> Event {
+        read_of(Priority::Normal, request, arrived, die_wait)
+    }
+
+    /// A read that takes 105 beside its wait.
+    pub(super) fn read_of(priority: Priority, request: u32, arrived: u64, die_wait: u64) -> Event {
         let stages = Stages { core: Nanos(5), die_wait: Nanos(die_wait), die: Nanos(60), channel: Nanos(40), ..Stages::default() };
         Event::Completed(Completion {
             request: RequestId(request),
             op: HostOp::Read,
-            priority: Priority::Normal,
+            priority,
             sectors: 32,
             sector: 64,
             arrived: Nanos(arrived),
@@ -346,6 +375,20 @@ mod tests {
             die: None,
             job: JobId(0),
         })
+    }
+
+    /// An erase of garbage collection on die 1, which is stopped for an urgent read.
+    pub(super) fn stopped() -> Timeline {
+        let mut timeline = Timeline::new(Some(Window::default()));
+        let arrived = Event::Arrived { request: RequestId(0), op: HostOp::Read, priority: Priority::Urgent, sectors: 32 };
+        timeline.observe(Nanos(2_000), &arrived);
+        let stop = Event::Stopped { die: DieId(1), how: StopKind::AtStep, kind: FlashOp::Erase, cause: Cause::Gc, waited: Nanos(20) };
+        timeline.observe(Nanos(2_025), &stop);
+        timeline.observe(Nanos(2_130), &Event::Flash(FlashEvent { core: Nanos(3), ..flash(1, FlashOp::Read, 2_025, 60) }));
+        timeline.observe(Nanos(2_130), &read_of(Priority::Urgent, 0, 2_000, 25));
+        let erase = FlashEvent { cause: Cause::Gc, stops: 1, ..flash(1, FlashOp::Erase, 1_000, 3_500) };
+        timeline.observe(Nanos(5_000), &Event::Flash(erase));
+        timeline
     }
 
     /// An erase of die 1, in which a read waits, after a warm-up that is forgotten.
@@ -384,6 +427,44 @@ mod tests {
         // The stages fill the request.
         let (last, whole) = (slices(HOST).pop().unwrap(), &slices(HOST)[0]);
         assert!((last.1 + last.2 - whole.1 - whole.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_stop_is_on_the_row_of_what_was_stopped_and_says_how() {
+        let of = |timeline: &Timeline| {
+            let json: serde_json::Value = serde_json::from_str(&text(timeline)).expect("it is JSON");
+            let mark = json["traceEvents"].as_array().expect("a list").iter().find(|event| event["ph"] == "i").cloned().expect("a stop");
+            (mark["tid"].clone(), mark["name"].clone(), mark["args"].clone())
+        };
+        let args = serde_json::json!({ "how": "at step", "kind": "erase", "cause": "gc", "waited_ns": 20 });
+        assert_eq!(of(&stopped()), (9.into(), "stop, at step: erase (gc)".into(), args.clone()));
+        // What overlaps the erase and began before it takes the first row, and the erase with its stop the second.
+        let mut timeline = stopped();
+        timeline.observe(Nanos(5_100), &Event::Flash(flash(1, FlashOp::Program, 900, 1_000)));
+        assert_eq!(of(&timeline).0, 9, "the program lasts until after the erase: it lies inside");
+        let mut timeline = stopped();
+        timeline.observe(Nanos(5_100), &Event::Flash(flash(1, FlashOp::Program, 2_900, 1_000)));
+        assert_eq!(of(&timeline).0, 9);
+        let mut timeline = stopped();
+        let early = flash(1, FlashOp::Program, 900, 1_000);
+        timeline.seen.push(Seen::Flash(Nanos(1_940), early));
+        assert_eq!(of(&timeline).0, 10, "the program ends in the middle of the erase");
+        // A read that gives way: the one that begins as it stops is not it, and lies on another row.
+        let mut timeline = Timeline::new(Some(Window::default()));
+        let stop = Event::Stopped { die: DieId(1), how: StopKind::Now, kind: FlashOp::Read, cause: Cause::Host, waited: Nanos(5) };
+        timeline.observe(Nanos(2_000), &stop);
+        timeline.observe(Nanos(2_200), &Event::Flash(flash(1, FlashOp::Read, 1_900, 60)));
+        timeline.observe(Nanos(2_300), &Event::Flash(flash(1, FlashOp::Read, 2_000, 60)));
+        timeline.observe(Nanos(2_100), &Event::Flash(flash(1, FlashOp::Program, 1_800, 60)));
+        assert_eq!((of(&timeline).0, of(&timeline).1), (10.into(), "stop, now: read (host)".into()));
+    }
+
+    #[test]
+    fn work_of_cores_is_drawn_where_it_ends_for_requests_and_where_it_begins_for_orders() {
+        let json: serde_json::Value = serde_json::from_str(&text(&stopped())).expect("it is JSON");
+        let events = json["traceEvents"].as_array().expect("a list").iter().filter(|event| event["ph"] == "X" && event["pid"] == CORES);
+        let work: Vec<_> = events.map(|event| (event["name"].as_str(), event["ts"].as_f64(), event["dur"].as_f64())).collect();
+        assert_eq!(work, [(Some("take in: read"), Some(2.0), Some(0.005)), (Some("order: read (host)"), Some(2.025), Some(0.003))]);
     }
 
     #[test]
