@@ -16,6 +16,7 @@ mod alike;
 mod arithmetic;
 mod bounded;
 mod bursts;
+mod conflicts;
 mod copied;
 mod copyback;
 mod endurance;
@@ -28,6 +29,7 @@ mod ispp;
 mod layers;
 mod life;
 mod locks;
+mod paftl;
 mod paths;
 mod program;
 mod references;
@@ -221,6 +223,8 @@ pub const BENCHES: &[Bench] = &[
     copied::BENCH,
     endurance::BENCH,
     told::BENCH,
+    conflicts::BENCH,
+    paftl::BENCH,
 ];
 
 /// The bench and metric that `bench.metric` names.

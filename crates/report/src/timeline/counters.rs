@@ -152,6 +152,7 @@ mod tests {
             ok: true,
             blank: 0,
             die: None,
+            job: wordline_units::JobId(0),
         }
     }
 

@@ -1,0 +1,127 @@
+//! Bench of the tail of reads: a drive that stops nothing, one on which every read stops at once, and one that goes by priority (000 §4.3).
+
+use wordline_cells::erase::suspended;
+use wordline_report::html::figure::{Columns, Figure};
+
+use super::{Bench, Findings, On, Setup, m};
+use crate::error::LabError;
+use crate::filed::plan;
+use crate::jobbed::{Ran, Trial, all, jobs};
+use crate::protocol::{Name, Number, Span, conditions};
+
+/// The `paftl` bench: its metrics, its conditions and the function that measures.
+pub(super) const BENCH: Bench = Bench {
+    name: "paftl",
+    summary: "Tail of reads where operations give way by priority, at once, or not at all; and what that wears",
+    metrics: &[
+        m("p9999", "share", "Reduction of p99.99 of all reads by priority, over the baseline"),
+        m("mean", "share", "The same of their mean"),
+        m("p9999-high", "share", "Reduction of p99.99 of high reads by priority, over the baseline"),
+        m("mean-high", "share", "The same of their mean"),
+        m("at-once-p9999", "share", "Reduction of p99.99 of all reads by priority, over the drive on which every read stops at once"),
+        m("at-once-mean", "share", "The same of their mean"),
+        m("at-once-p9999-high", "share", "The same of p99.99 of high reads"),
+        m("at-once-mean-high", "share", "The same of the mean of high reads"),
+        m("at-once-over-baseline", "share", "Reduction of p99.99 of all reads where every read stops at once, over the baseline"),
+        m("erases", "share", "Erases by priority over those of the baseline, less 1"),
+        m("wear", "share", "Stress of all erases, stops included, by priority over the baseline, less 1"),
+        m("wear-at-once", "share", "The same where every read stops at once"),
+        m("wear-spared", "share", "The last, less the one before"),
+        m("reads", "count", "Fewest reads of a run"),
+        m("writes", "share", "Writes by priority over those of the baseline, less 1"),
+    ],
+    on: On::Drives,
+    conditions: At::PROTOCOL,
+    run,
+};
+
+conditions! {
+    "paftl",
+    /// Conditions of three drives under one load.
+    struct At {
+        /// the drive that stops nothing, the one on which every read stops at once, and the one that goes by priority
+        drives: [Name; 3],
+        /// exported size of each drive, or "whole"
+        size: Name,
+        /// workload of jobs
+        load: Name,
+        /// time of it
+        seconds: Number,
+        /// stage of life
+        life: Name,
+        /// retention of the data that is there at the start
+        kept: Span,
+    }
+}
+
+/// Stress of all erases of a run before any of it heals, in erases that nothing stops.
+fn stress(run: &Ran, cost: &dyn Fn(f64) -> f64) -> f64 {
+    run.maintenance.erases.iter().map(|(&stops, &erases)| erases as f64 * (1.0 + cost(f64::from(stops)))).sum()
+}
+
+fn run(setup: &Setup) -> Result<Findings, LabError> {
+    let at = At::of(setup)?;
+    let load = jobs(&at.load, at.seconds)?;
+    let age = [format!("cells.cycles={}", at.life), format!("cells.retention={} s", at.kept)];
+    let age = age.each_ref().map(String::as_str);
+    let trial = |drive: &String| Ok::<_, LabError>(Trial { plan: plan(setup, drive, &at.size, &age)?, jobs: load.clone() });
+    let trials = at.drives.iter().map(trial).collect::<Result<Vec<Trial>, _>>()?;
+    let runs = all(setup, "paftl", &trials)?;
+    let cells = trials[0].plan.build().cells;
+    let ispe = cells.map(|cells| cells.physics.ispe).ok_or_else(|| LabError::Usage("paftl.drives: their cells have no physics".to_owned()))?;
+    let mut findings = Findings::default();
+    let [base, at_once, ours] = &runs[..] else { unreachable!("there are three runs") };
+    let reads = |run: &Ran, high: bool| {
+        let of_class = run.result.latency_us_by_priority.iter().find(|class| class.op == "read" && class.priority == "high");
+        let latency = if high { of_class.map(|class| &class.latency_us) } else { run.result.latency_us.read.as_ref() };
+        latency.map_or([f64::NAN; 3], |latency| [latency.mean, latency.p9999, latency.count as f64])
+    };
+    let reduced = |from: &Ran, to: &Ran, high: bool, which: usize| 1.0 - reads(to, high)[which] / reads(from, high)[which];
+    for (name, from, high, which) in [
+        ("p9999", base, false, 1),
+        ("mean", base, false, 0),
+        ("p9999-high", base, true, 1),
+        ("mean-high", base, true, 0),
+        ("at-once-p9999", at_once, false, 1),
+        ("at-once-mean", at_once, false, 0),
+        ("at-once-p9999-high", at_once, true, 1),
+        ("at-once-mean-high", at_once, true, 0),
+    ] {
+        findings.set(name, reduced(from, ours, high, which));
+    }
+    findings.set("at-once-over-baseline", reduced(base, at_once, false, 1));
+    let erases = |run: &Ran| run.result.erases as f64;
+    findings.set("erases", erases(ours) / erases(base) - 1.0);
+    let cost = |stops: f64| suspended(&ispe, stops);
+    let (wear, wear_at_once) = (stress(ours, &cost) / stress(base, &cost) - 1.0, stress(at_once, &cost) / stress(base, &cost) - 1.0);
+    findings.set("wear", wear);
+    findings.set("wear-at-once", wear_at_once);
+    findings.set("wear-spared", wear_at_once - wear);
+    findings.set("reads", runs.iter().map(|run| reads(run, false)[2]).fold(f64::INFINITY, f64::min));
+    findings.set("writes", ours.result.host.writes as f64 / base.result.host.writes as f64 - 1.0);
+    type Of = fn(&wordline_report::result::Latency) -> f64;
+    let points: [(&str, Of); 6] = [
+        ("mean", |of| of.mean),
+        ("p50", |of| of.p50),
+        ("p99", |of| of.p99),
+        ("p99.9", |of| of.p999),
+        ("p99.99", |of| of.p9999),
+        ("longest", |of| of.max),
+    ];
+    findings.figures.push(Figure::Columns(Columns {
+        title: "Latency of reads, all priorities".to_owned(),
+        note: format!("{} at {} (000 Fig 34)", at.load, at.life),
+        x: "of all reads".to_owned(),
+        y: "us".to_owned(),
+        groups: points.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        series: runs
+            .iter()
+            .zip(&at.drives)
+            .map(|(run, name)| {
+                let values = run.result.latency_us.read.as_ref().map_or(Vec::new(), |of| points.iter().map(|(_, point)| point(of)).collect());
+                (name.clone(), values)
+            })
+            .collect(),
+    }));
+    Ok(findings)
+}
