@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::steps::{command, run as run_command};
 
 /// What is read, in this order.
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/tutorials/forensics.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/tutorials/forensics.md", "docs/tutorials/jobs.md"];
 
 /// Runs every command of [`DOCUMENTS`] with the program in the folder `programs`.
 pub(crate) fn run(root: &Path, programs: &Path) -> Result<(), String> {

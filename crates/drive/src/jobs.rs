@@ -1,7 +1,7 @@
 //! Jobs of a host: several streams of requests at the same time, each with a pace of its own.
 //!
-//! A closed job has requests of its own outstanding, counted by job; an open job brings each at its own time. Nothing here is part of [`Drive::serve`], which has one
-//! stream and no questions to ask about it.
+//! A closed job has requests of its own outstanding, counted by job; an open job brings each at its own time. Nothing here is part of [`Drive::serve`],
+//! which has one stream and no questions to ask about it.
 
 use wordline_chip::Payload;
 use wordline_engine::Observer;
@@ -9,7 +9,7 @@ use wordline_units::{HostRequest, Id, JobId, Nanos};
 
 use crate::Drive;
 
-/// Where the requests of jobs come from.
+/// Source of the requests of jobs.
 pub trait JobLoad {
     /// The next request of `job`, its time counted from the start of all jobs; `None`: it has no more.
     fn next_of(&mut self, job: JobId) -> Option<HostRequest>;
@@ -30,7 +30,7 @@ pub struct JobPace {
 #[derive(Clone, Debug)]
 pub struct Jobs {
     origin: Nanos,
-    /// Those that have an end first.
+    /// Closed jobs, those that have an end first.
     closed: Vec<Closed>,
     open: Vec<Open>,
     /// Instant of the next request of an open job, and its place among them.
@@ -51,7 +51,7 @@ struct Open {
     job: JobId,
     ends: Nanos,
     has_end: bool,
-    /// Its next request; `None`: it is over.
+    /// Next request of the job; `None`: it is over.
     next: Option<HostRequest>,
 }
 
@@ -88,7 +88,7 @@ impl Jobs {
         self.due = times.min();
     }
 
-    /// Whether a job that has an end still runs, with so many requests of each outstanding.
+    /// True if a job that has an end still runs, with so many requests of each outstanding.
     fn runs(&self, outstanding: &[u32]) -> bool {
         let closed = self.closed.iter().filter(|job| job.has_end).map(|job| (job.job, job.is_over));
         let open = self.open.iter().filter(|job| job.has_end).map(|job| (job.job, job.next.is_none()));
@@ -102,7 +102,7 @@ impl Jobs {
         self.look();
     }
 
-    /// Whether none brings any more.
+    /// True if no job brings any more.
     fn are_over(&self) -> bool {
         self.due.is_none() && self.closed.iter().all(|job| job.is_over)
     }

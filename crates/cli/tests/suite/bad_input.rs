@@ -20,6 +20,11 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
     scratch.file("key.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[gc]\nvictm = { value = \"greedy\", source = \"x\" }\n");
     scratch.file("old.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[reclaim]\nfloor = { value = 2, source = \"x\" }\n");
     scratch.file("load.toml", b"name = \"x\"\npurpose = \"x\"\n[[phases]]\nname = \"a\"\nrequests = 10\nsize = 4096\n");
+    let stream = "mix = { read = \"100 %\" }\nsize = \"4 KiB\"\naddress = \"uniform\"\narrival = { queue_depth = 1 }\n";
+    scratch.file("both.toml", format!("name = \"x\"\n[[phases]]\nrequests = 1\n{stream}[[jobs]]\nrequests = 1\n{stream}").as_bytes());
+    scratch.file("endless.toml", format!("name = \"x\"\n[[jobs]]\n{stream}").as_bytes());
+    scratch.file("wrong.fio", b"[a]\nrw=radnread\n");
+    scratch.file("waits.fio", b"[a]\n[b]\nstonewall\n");
     scratch.file(
         "files.toml",
         b"name = \"x\"\nalign = \"16 KiB\"\nprefill = \"50 %\"\nlength = \"10 %\"\nqueue_depth = 4\n[[sets]]\nname = \"mail\"\nshare = \"100 %\"\n\
@@ -74,6 +79,14 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["run", "old.toml"], &["old.toml:4", "the key is gc.floor now"]),
         (&["run", "pageftl", "--set", "mapping.over_provisioning=0 %"], &["over_provisioning"]),
         (&["run", "pageftl", "--workload", "load.toml"], &["load.toml:6", "size"]),
+        (&["run", "pageftl", "--workload", "both.toml"], &["both.toml:8", "[[phases]]", "[[jobs]]", "both"]),
+        (&["run", "pageftl", "--workload", "endless.toml"], &["endless.toml:2", "at least one job needs an end"]),
+        (&["run", "pageftl", "--workload", "reader-beside-writers", "--qd", "4"], &["--qd", "reader-beside-writers", "jobs"]),
+        (&["run", "pageftl", "--workload", "reader-beside-writers", "--until-steady"], &["--until-steady", "reader-beside-writers"]),
+        (&["wear-out", "pageftl", "--workload", "reader-beside-writers"], &["reader-beside-writers", "jobs", "phases"]),
+        (&["import", "fio", "wrong.fio"], &["wrong.fio:2", "'radnread'", "did you mean 'randread'?"]),
+        (&["import", "fio", "waits.fio"], &["waits.fio:3", "stonewall", "[[phases]]"]),
+        (&["import", "fio", "missing.fio"], &["missing.fio", "No such file"]),
         (&["run", "pageftl", "--workload", "uniform-wirte"], &["uniform-wirte", "uniform-write"]),
         (&["run", "pageftl", "--workload", "mobil"], &["mobil", "did you mean 'mobile'?"]),
         (&["run", "pageftl", "--workload", "files.toml"], &["files.toml:12", "'mial'", "did you mean 'mail'?"]),

@@ -12,6 +12,7 @@ mod forensics;
 mod grid;
 mod included;
 mod interrupted;
+mod jobs;
 mod mortal;
 #[path = "../../../../xtask/src/suite/outside.rs"]
 #[allow(dead_code, reason = "no test here needs a program")]

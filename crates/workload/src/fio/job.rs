@@ -251,10 +251,7 @@ impl<'a> Keys<'a> {
     /// Whether each write is durable before it is acknowledged.
     fn is_durable(&self, does: Does) -> Result<bool, Fault> {
         let Some(entry) = self.find(&["sync"]) else { return Ok(false) };
-        let is_set = match word(entry, entry.value, ["", "none", "0", "sync", "1", "dsync"].into_iter())? {
-            "none" | "0" => false,
-            _ => true,
-        };
+        let is_set = !matches!(word(entry, entry.value, ["", "none", "0", "sync", "1", "dsync"].into_iter())?, "none" | "0");
         if is_set && does.shares[1] == 0.0 {
             entry.explain("of no effect: it writes nothing");
             return Ok(false);

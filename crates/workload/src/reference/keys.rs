@@ -34,9 +34,9 @@ pub(super) const PHASES: [Part; 6] = [
     },
     Part {
         title: "`[[phases]]` or `[[jobs]]`",
-        about: "A phase or a job ends at whichever of `requests`, `bytes` and `time` is reached first. Of a phase at least one must be set. A job without\n\
-                any runs as long as one that has an end; at least one job has. Each job has dice of its own. `--qd` and `--until-steady` are not for jobs, and\n\
-                `--requests` ends all of them after so many requests together.",
+        about: "A phase or a job ends at whichever of `requests`, `bytes` and `time` is reached first. Of a phase at least one must be set.\n\
+                A job without any runs as long as one that has an end; at least one job has. Each job has dice of its own.\n\
+                `--qd` and `--until-steady` are not for jobs, and `--requests` ends all of them after so many requests together.",
         keys: &[
             key("name", "text", "`phase 1` or `job 1` and so on", "name in tables and charts"),
             key(

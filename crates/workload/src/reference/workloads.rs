@@ -15,9 +15,10 @@ pub fn workloads_markdown() -> String {
         "# Workload files\n\n\
          *Generated from the code by `wordline_workload::reference::workloads_markdown`. Do not edit.*\n\n\
          A workload file is TOML and its name ends in `.toml`:\n\
-         `wordline run DRIVE --workload my.toml`. There are two kinds. A workload of *phases* draws independent requests; a workload of *files* is what\n\
-         threads do to files. A file with `sets` is of the second kind. `wordline workloads` lists those that come with the program, and\n\
-         `wordline workloads NAME` prints one, as a start for your own. Traces are [another page](traces.md).\n\n\
+         `wordline run DRIVE --workload my.toml`. There are two kinds. A workload of *phases*, or of *jobs* at the same time, draws\n\
+         independent requests; a workload of *files* is what threads do to files. A file with `sets` is of the second kind.\n\
+         `wordline workloads` lists those that come with the program, and `wordline workloads NAME` prints one, as a start for your own.\n\
+         Traces are [another page](traces.md).\n\n\
          A key that is not listed here is refused, and so is a number without a unit where a unit belongs.\n\n\
          ## Quantities\n\n| quantity | written as | units |\n|---|---|---|\n",
     );
@@ -26,9 +27,10 @@ pub fn workloads_markdown() -> String {
     units::<Multiple>(&mut text, "multiple of the drive", "\"400 %\"");
     units::<Nanos>(&mut text, "time", "\"10 ms\"");
     units::<PerSecond>(&mut text, "rate", "\"20 k/s\"");
-    text.push_str("\n## Workloads of phases\n");
+    text.push_str("\n## Workloads of phases or jobs\n");
     parts(&mut text, &PHASES);
     example(&mut text, "mixed-70-30");
+    example(&mut text, "reader-beside-writers");
     text.push_str("\n## Workloads of files\n");
     parts(&mut text, &FILES);
     example(&mut text, "varmail");
