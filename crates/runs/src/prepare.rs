@@ -31,11 +31,7 @@ pub enum Start {
 impl Start {
     /// Start of a new drive of `plan`, whose configuration is `config`, with its first `units` units written: in order, or as the plan says.
     pub fn of(plan: &Plan, config: &Config, units: u64) -> Start {
-        if plan.begins_steady() {
-            Start::Steady { fill: units as f64 / config.exported_units as f64 }
-        } else {
-            Start::Filled { units }
-        }
+        if plan.begins_steady() { Start::Steady { fill: units as f64 / config.exported_units as f64 } } else { Start::Filled { units } }
     }
 }
 

@@ -427,3 +427,19 @@ fn a_page_cache_that_cannot_be_is_refused_by_name() {
     }
     with("cache =", "trim = \"16 KiB\"\ncache =").expect("one block is a trim");
 }
+
+#[test]
+fn what_a_thread_asks_for_has_its_priority() {
+    let text = "name = \"x\"\nalign = \"16 KiB\"\nprefill = \"50 %\"\nlength = \"50 %\"\nqueue_depth = 8\n[[sets]]\nname = \"a\"\nfiles = 10\nsize = \"64 KiB\"\n\
+                [[threads]]\npriority = \"high\"\nops = [{ do = \"read\", set = \"a\" }]\n[[threads]]\npriority = \"low\"\n\
+                ops = [{ do = \"overwrite\", set = \"a\", size = \"16 KiB\" }, { do = \"sync\" }]\n";
+    let spec = FileSpec::parse(text, "x.toml").expect("sound");
+    let load = spec.load(1, Bytes::mib(64), FileOptions::default()).expect("fits");
+    let mut seen = std::collections::BTreeSet::new();
+    for request in load.take(500) {
+        seen.insert((request.op.name(), request.priority.name()));
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [("flush", "low"), ("read", "high"), ("write", "low")]);
+    let wrong = FileSpec::parse(&text.replace("\"high\"", "\"hihg\""), "x.toml").expect_err("no such class").to_string();
+    assert!(wrong.contains("x.toml:11") && wrong.contains("did you mean 'high'?"), "{wrong}");
+}

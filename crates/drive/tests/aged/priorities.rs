@@ -1,7 +1,7 @@
 //! Does everything that reads stop get done, however many of them there are, and within the bound that the drive's own times set?
 //!
-//! An adversary keeps reads of one class, or of two, queued at every die for as long as it likes. Bounds are computed from the sheet and from the parameters of the
-//! technique, never measured.
+//! An adversary keeps reads of one class, or of two, queued at every die for as long as it likes. Bounds are computed from the sheet and from the parameters
+//! of the technique, never measured.
 
 use std::sync::Mutex;
 
@@ -42,11 +42,11 @@ const SPAN: Nanos = Nanos::from_millis(8_000);
 /// A mistake that the bounds must find out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Planted {
-    /// Whoever holds is asked before the first read alone.
+    /// The technique is asked whether to hold before the first read alone.
     HoldAskedOnce,
     /// Stops count for the block and not for its erase.
     CountedByBlock,
-    /// What stops an erase at once is not counted.
+    /// Stops at once are not counted.
     NotCounted,
 }
 
@@ -102,7 +102,7 @@ impl Technique for Mistaken {
 /// Flash operations and flushes, each with its end.
 #[derive(Default)]
 struct Seen {
-    /// When the adversary begins.
+    /// Instant at which the adversary begins.
     origin: Nanos,
     flash: Vec<(Nanos, FlashEvent)>,
     flushes: Vec<Nanos>,

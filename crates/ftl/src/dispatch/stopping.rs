@@ -1,4 +1,4 @@
-//! What becomes of an operation that was stopped, and of a read that gives way between two tries.
+//! Operations that were stopped, and reads that give way between two tries.
 
 use wordline_flash::{Stop, Stopped};
 use wordline_units::{DieId, Nanos};

@@ -179,7 +179,8 @@ impl Stops {
         std::mem::take(&mut self.is_aborting)
     }
 
-    /// Note that the read under way has left its die, `how`: broken off, or between two tries. Returns its tag and its priority; `None`: it does none that could.
+    /// Note that the read under way has left its die, `how`: broken off, or between two tries. Returns its tag and its priority; `None`: it does none that
+    /// could.
     pub(crate) fn leave(&mut self, how: Stop) -> Option<(OpTag, Priority)> {
         let priority = self.read.reader.filter(|_| self.reads)?;
         if how == Stop::Now && !std::mem::take(&mut self.is_aborting) {

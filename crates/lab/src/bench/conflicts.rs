@@ -4,6 +4,7 @@ use wordline_drive::{Drive, Pace};
 use wordline_engine::{Event, Observer, StopKind};
 use wordline_report::html::figure::{Columns, Figure};
 use wordline_report::waits::Behind;
+use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Priority};
 
@@ -27,10 +28,18 @@ pub(super) const BENCH: Bench = Bench {
         m("stops-most", "count", "Every read stops at once: greatest number of stops of one erase, under stress"),
         m("now-most", "count", "By priority: greatest number of stops at once of one erase, under stress by normal and low reads"),
         m("step-stops-most", "count", "By priority: greatest number of all stops of one erase, under the same stress"),
-        m("victim-over", "ratio", "By priority: mean time from the first read of a victim to its erase, over what the baseline and the stops allow"),
+        m(
+            "victim-over",
+            "ratio",
+            "By priority: mean time from the first read of a victim to its erase, over what the baseline and the stops allow",
+        ),
         m("victim-ratio", "ratio", "By priority: that time over the baseline's"),
         m("victim-at-once", "ratio", "Every read stops at once: that time over the baseline's"),
-        m("yield-extra", "count", "By priority: sensings beyond the tries of reads, where normal reads go before low ones between two tries"),
+        m(
+            "yield-extra",
+            "count",
+            "By priority: sensings beyond the tries of reads, where normal reads go before low ones between two tries",
+        ),
         m("abort-extra", "ratio", "By priority: the same where high reads break low ones off, for each that is broken off"),
         m("yields", "count", "By priority: reads that gave way between two tries in that run"),
         m("ordered", "share", "By priority: of p99, p99.9 and p99.99 of reads, those that rise from high over normal to low"),
@@ -109,14 +118,18 @@ impl Observer for Tries {
 fn read_alone(setup: &Setup, at: &At, classes: [Priority; 2]) -> Result<(Tries, u64), LabError> {
     let age = [format!("cells.cycles={}", at.old), format!("cells.retention={} s", at.kept)];
     let config = plan(setup, &at.drives[BY_PRIORITY], &at.size, &age.each_ref().map(String::as_str))?.build();
-    let age = config.cells.as_ref().and_then(|cells| cells.age).ok_or_else(|| LabError::Usage("conflicts.old: the drive takes no age".to_owned()))?;
-    let (units, sectors) = (config.exported_units, config.firmware.unit.0 / 512);
+    let age = config
+        .cells
+        .as_ref()
+        .and_then(|cells| cells.age)
+        .ok_or_else(|| LabError::Usage("conflicts.old: the drive takes no age".to_owned()))?;
+    let (units, sectors) = (config.exported_units, config.firmware.unit.0 / SECTOR_BYTES);
     let mut drive = Drive::new(config, Tries::default());
     drive.construct_filled(units);
     drive.set_age(&age);
     let before = drive.sensings();
     drive.observer = Tries::default();
-    let mut draw = Draw::new(setup.seed, Stream::Address, 77);
+    let mut draw = Draw::new(setup.seed, Stream::Address, 0);
     let gap = Nanos((1e9 / at.rate) as u64);
     let reads = (0..at.reads as u64).map(move |number| {
         let priority = classes[draw.below(2) as usize];
@@ -217,7 +230,7 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
         };
         findings.figures.push(Figure::Columns(Columns {
             title: format!("Reads by priority, {title}"),
-            note: format!("{} at {}, data of {} days", at.load, at.life, at.kept / 86_400.0),
+            note: format!("{} at {}", at.load, at.life),
             x: "priority".to_owned(),
             y: "us".to_owned(),
             groups: ["high", "normal", "low"].map(str::to_owned).to_vec(),
@@ -229,10 +242,12 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
         }));
     }
     for (run, name) in [base, at_once, ours].into_iter().zip(&at.drives) {
-        let of = |priority: &str| Behind::ALL.map(|behind| {
-            let (reads, mean, _) = waits(run, Some(priority), &[behind]);
-            if reads > 0.0 { reads * mean / class(run, priority).map_or(1.0, |latency| latency.count as f64) } else { 0.0 }
-        });
+        let of = |priority: &str| {
+            Behind::ALL.map(|behind| {
+                let (reads, mean, _) = waits(run, Some(priority), &[behind]);
+                if reads > 0.0 { reads * mean / class(run, priority).map_or(1.0, |latency| latency.count as f64) } else { 0.0 }
+            })
+        };
         findings.figures.push(Figure::Columns(Columns {
             title: format!("Who waited for whom, {name}"),
             note: "mean wait of a read for its die, by what the die was doing when it came".to_owned(),

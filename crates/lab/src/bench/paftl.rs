@@ -68,7 +68,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let trials = at.drives.iter().map(trial).collect::<Result<Vec<Trial>, _>>()?;
     let runs = all(setup, "paftl", &trials)?;
     let cells = trials[0].plan.build().cells;
-    let ispe = cells.map(|cells| cells.physics.ispe).ok_or_else(|| LabError::Usage("paftl.drives: their cells have no physics".to_owned()))?;
+    let ispe =
+        cells.map(|cells| cells.physics.ispe).ok_or_else(|| LabError::Usage("paftl.drives: their cells have no physics".to_owned()))?;
     let mut findings = Findings::default();
     let [base, at_once, ours] = &runs[..] else { unreachable!("there are three runs") };
     let reads = |run: &Ran, high: bool| {
@@ -118,7 +119,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
             .iter()
             .zip(&at.drives)
             .map(|(run, name)| {
-                let values = run.result.latency_us.read.as_ref().map_or(Vec::new(), |of| points.iter().map(|(_, point)| point(of)).collect());
+                let values =
+                    run.result.latency_us.read.as_ref().map_or(Vec::new(), |of| points.iter().map(|(_, point)| point(of)).collect());
                 (name.clone(), values)
             })
             .collect(),

@@ -40,7 +40,8 @@ pub(super) fn stages(drives: &[&DriveResult]) -> String {
     html
 }
 
-/// Stacked bars of the mean wait for the die, a bar for each drive and class: who waited for whom. Nothing where reads were of one class and nothing was stopped.
+/// Stacked bars of the mean wait for the die, a bar for each drive and class: who waited for whom. Nothing where reads were of one class and nothing was
+/// stopped.
 pub(super) fn waits(drives: &[&DriveResult]) -> String {
     let classes = |drive: &&DriveResult| drive.latency_us_by_priority.iter().filter(|class| class.op == "read").count();
     if drives.iter().all(|drive| drive.stops.is_none() && classes(drive) < 2) {

@@ -44,11 +44,11 @@ pub struct StopsOf {
 /// How often operations were stopped for reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StopsResult {
-    /// Erases.
+    /// Stops of erases.
     pub erases: StopsOf,
-    /// Programs.
+    /// Stops of programs.
     pub programs: StopsOf,
-    /// Copybacks.
+    /// Stops of copybacks.
     pub copybacks: StopsOf,
     /// Reads that were broken off, and sensed again.
     pub reads_broken_off: u64,

@@ -3,7 +3,7 @@
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, HostRequest};
 
-use super::spec::{CacheSpec, Deed, FileSpec, Layout, Op, Sizes};
+use super::spec::{CacheSpec, Deed, FileSpec, Layout, Op, Sizes, ThreadSpec};
 use super::system::{Slot, System, Tagged};
 use crate::spec::SpecError;
 
@@ -239,7 +239,8 @@ impl FileLoad {
             None => self.turns.below(self.threads.len() as u64) as u32,
         };
         let thread = &mut self.threads[number as usize];
-        let ops = &self.spec.threads[thread.kind].ops;
+        let ThreadSpec { ops, priority, .. } = &self.spec.threads[thread.kind];
+        self.system.ask_with(*priority);
         let op = ops[thread.next];
         let last = thread.last;
         thread.repeated += 1;

@@ -19,6 +19,7 @@
 //! room = "mail"             the set whose files are deleted where this one's find no room; itself by default
 //! [[threads]]
 //! count = 16                how many do this, or how often one of them has its turn
+//! priority = "normal"       class of what they ask for
 //! ops = [{ do = "create", set = "mail" }, { do = "append", set = "mail", same = true, durable = true }, …]
 //! ```
 //!
@@ -30,11 +31,11 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use toml::Spanned;
-use wordline_units::Bytes;
 use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, Priority};
 
 pub use super::sizes::Sizes;
-use crate::spec::quantity::{Q, Share};
+use crate::spec::quantity::{Q, RawPriority, Share};
 use crate::spec::{Amount, SpecError};
 use crate::words::did_you_mean;
 
@@ -119,6 +120,8 @@ pub struct SetSpec {
 pub struct ThreadSpec {
     /// How many there are.
     pub count: u32,
+    /// Class of what they ask for.
+    pub priority: Priority,
     /// One after another.
     pub ops: Vec<Op>,
 }
@@ -221,6 +224,7 @@ struct RawSet {
 struct RawThread {
     #[serde(default = "one")]
     count: u32,
+    priority: Option<RawPriority>,
     ops: Vec<Spanned<RawOp>>,
 }
 
@@ -387,7 +391,7 @@ fn find(names: &[String], name: &str) -> Result<usize, String> {
 
 fn thread(raw: Spanned<RawThread>, sets: &[SetSpec]) -> Result<ThreadSpec, Fault> {
     let span = raw.span();
-    let RawThread { count, ops } = raw.into_inner();
+    let RawThread { count, priority, ops } = raw.into_inner();
     if !(1..=MOST_THREADS).contains(&count) || ops.is_empty() {
         return Err((span, format!("from 1 to {MOST_THREADS} threads, which do something")));
     }
@@ -421,5 +425,5 @@ fn thread(raw: Spanned<RawThread>, sets: &[SetSpec]) -> Result<ThreadSpec, Fault
         }
         checked.push(op);
     }
-    Ok(ThreadSpec { count, ops: checked })
+    Ok(ThreadSpec { count, priority: priority.map_or(Priority::Normal, Priority::from), ops: checked })
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, HostOp, HostRequest};
+use wordline_units::{Bytes, HostOp, HostRequest, Priority};
 
 use super::cache::{Owner, PageCache};
 use super::space::{Extent, Space};
@@ -89,6 +89,8 @@ pub struct System {
     cache: Option<PageCache>,
     /// Most blocks of a trim.
     trim: u64,
+    /// Class of the requests of whoever has the present turn.
+    priority: Priority,
     /// Reads and writes that were put out.
     pub(crate) reads: u64,
     pub(crate) writes: u64,
@@ -118,6 +120,7 @@ impl System {
             requests: VecDeque::new(),
             cache: None,
             trim: u64::MAX,
+            priority: Priority::Normal,
             reads: 0,
             writes: 0,
             written: 0,
@@ -300,10 +303,15 @@ impl System {
         }
     }
 
+    /// Gives the requests from now on this class, those that write back what others have left in the host's memory among them.
+    pub(crate) fn ask_with(&mut self, priority: Priority) {
+        self.priority = priority;
+    }
+
     /// Make everything durable that was written.
     pub fn sync(&mut self) {
         self.write_back(true);
-        let request = HostRequest::new(HostOp::Flush, 0, 0);
+        let request = HostRequest { priority: self.priority, ..HostRequest::new(HostOp::Flush, 0, 0) };
         self.requests.push_back(Tagged { request, tag: None });
     }
 
@@ -438,6 +446,7 @@ impl System {
 
     fn of(&self, op: HostOp, extent: Extent) -> HostRequest {
         let sectors = self.block / SECTOR_BYTES;
-        HostRequest::new(op, extent.start * sectors, (extent.len * sectors) as u32)
+        let request = HostRequest::new(op, extent.start * sectors, (extent.len * sectors) as u32);
+        HostRequest { priority: self.priority, ..request }
     }
 }

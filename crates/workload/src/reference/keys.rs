@@ -219,6 +219,7 @@ pub(super) const FILES: [Part; 6] = [
         about: "",
         keys: &[
             key("count", "whole number from 1 to 65536", "`1`", "how many threads do this"),
+            key("priority", "`urgent`, `high`, `normal` or `low`", "`normal`", "the class of what they ask for"),
             key("ops", "list of operations", "", "what each does, one after another, again and again"),
         ],
     },

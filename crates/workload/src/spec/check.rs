@@ -7,7 +7,7 @@ use wordline_units::host::{JOBS_MAX, SECTOR_BYTES};
 use wordline_units::{Bytes, Priority};
 
 use super::quantity::{Q, Share};
-use super::raw::{RawAddress, RawArrival, RawMix, RawPattern, RawPhase, RawPriority, RawProcess, RawSizes, RawWorkload};
+use super::raw::{RawAddress, RawArrival, RawMix, RawPattern, RawPhase, RawProcess, RawSizes, RawWorkload};
 use super::{Address, Amount, Arrival, Burst, JobsSpec, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec};
 use crate::words::did_you_mean;
 
@@ -176,12 +176,7 @@ fn stream(index: usize, raw: Spanned<RawPhase>, word: &str) -> Result<PhaseSpec,
         sizes: sizes(raw.size)?,
         address: address(raw.address, true)?.1,
         arrival: arrival(raw.arrival)?,
-        priority: match raw.priority {
-            Some(RawPriority::Urgent) => Priority::Urgent,
-            Some(RawPriority::High) => Priority::High,
-            Some(RawPriority::Low) => Priority::Low,
-            Some(RawPriority::Normal) | None => Priority::Normal,
-        },
+        priority: raw.priority.map_or(Priority::Normal, Priority::from),
     })
 }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use wordline_units::{Bytes, Nanos};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
+use wordline_units::{Bytes, Nanos, Priority};
 
 use super::Amount;
 use crate::words::did_you_mean;
@@ -167,5 +168,26 @@ impl<T: Quantity> Visitor<'_> for QuantityVisitor<T> {
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
         parse(&number.to_string()).map_err(E::custom)
+    }
+}
+
+/// A class of requests as a file writes it.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RawPriority {
+    Urgent,
+    High,
+    Normal,
+    Low,
+}
+
+impl From<RawPriority> for Priority {
+    fn from(raw: RawPriority) -> Priority {
+        match raw {
+            RawPriority::Urgent => Priority::Urgent,
+            RawPriority::High => Priority::High,
+            RawPriority::Normal => Priority::Normal,
+            RawPriority::Low => Priority::Low,
+        }
     }
 }

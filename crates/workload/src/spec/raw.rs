@@ -22,7 +22,7 @@ use toml::Spanned;
 use wordline_units::{Bytes, Nanos};
 
 use super::Amount;
-use super::quantity::{PerSecond, Q, Share};
+use super::quantity::{PerSecond, Q, RawPriority, Share};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,15 +131,6 @@ pub(super) struct RawArrival {
 pub(super) enum RawProcess {
     Poisson,
     Constant,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum RawPriority {
-    Urgent,
-    High,
-    Normal,
-    Low,
 }
 
 impl<'de> Deserialize<'de> for RawSizes {
