@@ -226,7 +226,7 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     let stop = technique.stop(ctx, &conflict);
     note(Hook::Stop, says_nothing(&stop), format!("{stop:?}"));
     let served = std::array::from_fn(|_| draw.below(3) as u16);
-    let hold = technique.hold(ctx, &Held { busy, served, next: draw_priority(draw), is_at_floor: draw.happens(0.2) });
+    let hold = technique.hold(ctx, &Held { busy, served, next: draw_priority(draw), is_out_of_groups: draw.happens(0.2) });
     note(Hook::Hold, says_nothing(&hold), format!("{hold:?}"));
     let other = Work { kind: WorkKind::Rewrite(draw_group(draw, layout)), cause: Cause::Disturb, due: NEVER };
     let start = technique.may_work(ctx, &other, &Waiting { since: Nanos::ZERO, reads: None });
@@ -347,7 +347,7 @@ fn draw_copy(draw: &mut Draw, layout: &Layout) -> Copy {
 }
 
 fn draw_conflict(draw: &mut Draw, layout: &Layout) -> Conflict {
-    Conflict { busy: draw_busy(draw, layout), waiting: draw_priority(draw), is_at_floor: draw.happens(0.2) }
+    Conflict { busy: draw_busy(draw, layout), waiting: draw_priority(draw), is_out_of_groups: draw.happens(0.2) }
 }
 
 fn draw_busy(draw: &mut Draw, layout: &Layout) -> Busy {

@@ -81,8 +81,8 @@ pub(crate) fn read_left(core: &Core, die: DieId, how: Stop) -> Busy {
 }
 
 fn conflict(core: &Core, busy: Busy, waiting: Priority) -> Conflict {
-    let is_at_floor = core.die(busy.die).free_count() <= core.settings().gc.floor;
-    Conflict { busy, waiting, is_at_floor }
+    let is_out_of_groups = core.die(busy.die).free_count() == 0;
+    Conflict { busy, waiting, is_out_of_groups }
 }
 
 /// Agreement on how urgently the read that `die` does is stopped for one of this `priority`. Only for one of a higher priority than its own: else two readers
@@ -118,8 +118,8 @@ pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool 
         return true;
     }
     let state = core.die(die);
-    let is_at_floor = state.free_count() <= core.settings().gc.floor;
-    let held = |next| Held { busy: long_busy(core, die), served: state.stops().served(), next, is_at_floor };
+    let is_out_of_groups = state.free_count() == 0;
+    let held = |next| Held { busy: long_busy(core, die), served: state.stops().served(), next, is_out_of_groups };
     state.reads().next_priority().is_some_and(|next| panel.serves(&ctx(core), &held(next)))
 }
 

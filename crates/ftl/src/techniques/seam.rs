@@ -305,8 +305,8 @@ pub struct Conflict {
     pub busy: Busy,
     /// Priority of the read.
     pub waiting: Priority,
-    /// True if the die has so few free block groups left that the host opens no further one: GC's programs and erases are what everybody waits for.
-    pub is_at_floor: bool,
+    /// True if the die has no free block group: everybody waits for GC's programs and erases.
+    pub is_out_of_groups: bool,
 }
 
 /// A program or erase that is suspended while a further read waits.
@@ -318,8 +318,8 @@ pub struct Held {
     pub served: ByPriority,
     /// Priority of the next read.
     pub next: Priority,
-    /// True if the die has so few free block groups left that the host opens no further one.
-    pub is_at_floor: bool,
+    /// True if the die has no free block group.
+    pub is_out_of_groups: bool,
 }
 
 /// A whole program unit that is going to be moved.

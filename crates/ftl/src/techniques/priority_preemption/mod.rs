@@ -109,8 +109,8 @@ params! {
             tried: &[],
             source: "000 §4.2.2; §4.3 tells the opposite",
         }
-        /// Only high reads stop anything on a die that the host can open no further block on.
-        floor_guard: bool {
+        /// Only high reads stop anything on a die without a free block group.
+        reserve_guard: bool {
             kind: Kind::Flag,
             default: Some(Value::Flag(true)),
             tried: &[],
@@ -186,10 +186,10 @@ impl Technique for PriorityPreemption {
     }
 
     fn stop(&self, _ctx: &Ctx<'_>, conflict: &Conflict) -> Says<Urgency> {
-        let Conflict { busy, waiting, is_at_floor } = conflict;
+        let Conflict { busy, waiting, is_out_of_groups } = conflict;
         let class = self.class(*waiting);
         let now = [Say::Propose(Urgency::Now), Say::Abstain];
-        let is_guarded = *is_at_floor && self.params.floor_guard && class != Class::High;
+        let is_guarded = *is_out_of_groups && self.params.reserve_guard && class != Class::High;
         match busy.kind {
             FlashOp::Read => match (class, busy.reader.map(|reader| self.class(reader))) {
                 (Class::High, Some(Class::Normal | Class::Low)) => now,
@@ -210,12 +210,12 @@ impl Technique for PriorityPreemption {
     fn hold(&self, _ctx: &Ctx<'_>, held: &Held) -> Says<Hold> {
         let served = |class| self.of_class(&held.served, class);
         let (others, high) = (served(Class::Normal) + served(Class::Low), served(Class::High));
-        let Params { held_max, floor_guard, .. } = self.params;
+        let Params { held_max, reserve_guard, .. } = self.params;
         let has_high = self.is_within_high(self.of_class(&held.busy.served, Class::High));
         let serves = match self.class(held.next) {
             Class::High if has_high => return [Say::Propose(Hold::Serve), Say::Abstain],
             Class::High => others + high < held_max,
-            Class::Normal | Class::Low if held.is_at_floor && floor_guard => false,
+            Class::Normal | Class::Low if held.is_out_of_groups && reserve_guard => false,
             Class::Normal | Class::Low if has_high => others < held_max,
             Class::Normal | Class::Low => others + high < held_max,
         };
@@ -244,7 +244,7 @@ mod tests {
         held_max: 1,
         high_max: 0,
         program_now: false,
-        floor_guard: true,
+        reserve_guard: true,
     };
 
     fn technique(params: Params) -> PriorityPreemption {
@@ -255,14 +255,14 @@ mod tests {
         Busy::new(DieId(0), kind, Cause::Gc, BlockGroup(1))
     }
 
-    fn stop(params: Params, busy: Busy, waiting: Priority, is_at_floor: bool) -> Urgency {
+    fn stop(params: Params, busy: Busy, waiting: Priority, is_out_of_groups: bool) -> Urgency {
         let core = EmptyCore::new(small(64).layout());
-        agree(technique(params).stop(&core.ctx(Nanos(1)), &Conflict { busy, waiting, is_at_floor }))
+        agree(technique(params).stop(&core.ctx(Nanos(1)), &Conflict { busy, waiting, is_out_of_groups }))
     }
 
-    fn serves(params: Params, next: Priority, served: ByPriority, is_at_floor: bool) -> bool {
+    fn serves(params: Params, next: Priority, served: ByPriority, is_out_of_groups: bool) -> bool {
         let core = EmptyCore::new(small(64).layout());
-        let held = Held { busy: Busy { served, ..busy(FlashOp::Erase) }, served, next, is_at_floor };
+        let held = Held { busy: Busy { served, ..busy(FlashOp::Erase) }, served, next, is_out_of_groups };
         agree(std::iter::once(Say::Propose(Hold::Serve)).chain(technique(params).hold(&core.ctx(Nanos(1)), &held))) == Hold::Serve
     }
 
@@ -292,12 +292,12 @@ mod tests {
     }
 
     #[test]
-    fn at_the_floor_only_high_reads_stop_anything_and_only_where_it_is_guarded() {
+    fn without_a_free_group_only_high_reads_stop_anything_and_only_where_it_is_guarded() {
         let by = |params| Priority::ALL.map(|waiting| stop(params, busy(FlashOp::Erase), waiting, true));
         assert_eq!(by(PARAMS), [Urgency::Now, Urgency::Now, Urgency::Wait, Urgency::Wait]);
-        assert_eq!(by(Params { floor_guard: false, ..PARAMS }), [Urgency::Now; 4]);
+        assert_eq!(by(Params { reserve_guard: false, ..PARAMS }), [Urgency::Now; 4]);
         assert!(serves(PARAMS, High, [0; 4], true) && !serves(PARAMS, Normal, [0; 4], true));
-        assert!(serves(Params { floor_guard: false, ..PARAMS }, Normal, [0; 4], true));
+        assert!(serves(Params { reserve_guard: false, ..PARAMS }, Normal, [0; 4], true));
     }
 
     #[test]
@@ -345,7 +345,7 @@ mod tests {
             let mut erase = busy(FlashOp::Erase);
             for (class, at) in asked {
                 erase.steps = erase.steps.max(at);
-                let conflict = Conflict { busy: erase, waiting: Priority::ALL[class], is_at_floor: false };
+                let conflict = Conflict { busy: erase, waiting: Priority::ALL[class], is_out_of_groups: false };
                 // Whoever proposes to stop at once for everybody is held to it as well.
                 let answers = [technique(params).stop(&core.ctx(Nanos(1)), &conflict), ReadPreemption.stop(&core.ctx(Nanos(1)), &conflict)];
                 if agree(answers.into_iter().flatten()) == Urgency::Now {
