@@ -8,9 +8,10 @@ use wordline_drive::{Config, Pace};
 use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::interactions::{
-    ALIKE, ALL, BURST, BURSTS, PERIOD, RETRIED, RETRIES, WORN, aged, bursts, config, overwrites, retried, worn,
+    ALIKE, ALL, BURST, BURSTS, PERIOD, RETRIED, RETRIES, STOPPED, WORN, aged, bursts, bursts_by_priority, config, overwrites, retried,
+    stopped, worn,
 };
-use wordline_units::{FlashOp, HostOp};
+use wordline_units::{FlashOp, HostOp, Priority};
 
 const SEEDS: std::ops::Range<u64> = 1..4;
 
@@ -25,6 +26,10 @@ fn label(choice: &Choice) -> (&'static str, String) {
         }
         Choice::PlainCopyback => ("copyback", plain()),
         Choice::ReadPreemption => ("preemption", plain()),
+        Choice::PriorityPreemption(params) => (
+            "pSR",
+            format!("shares {} and {} of {}, {} high reads at most", params.share_normal, params.share_low, params.steps, params.high_max),
+        ),
         Choice::PageLock(params) => ("lock", format!("blocks too: {}", params.block_lock)),
         Choice::CryptoErase(params) => ("keys", format!("trees of {} keys, {} for the register", params.leaves, params.register)),
         Choice::LayerSimilarity(params) => ("alike", format!("{params:?}")),
@@ -41,8 +46,8 @@ fn label(choice: &Choice) -> (&'static str, String) {
 }
 
 /// The figures of one row: write amplification, erases, 99th percentiles of reads and writes in microseconds; then the retries that all but one read in a
-/// thousand stay within, and the pages copied inside dies, in thousands.
-type Figures = [f64; 6];
+/// thousand stay within, the pages copied inside dies, in thousands, the 99.9th percentile of high reads in microseconds, and stops per erase.
+type Figures = [f64; 8];
 
 /// Number of figures of which multiples are told.
 const MULTIPLES: usize = 4;
@@ -59,13 +64,21 @@ fn measure(config: Config, seed: u64) -> Figures {
     drive.settle();
     let now = drive.now();
     drive.observer.1.reset(now);
-    drive.serve(&mut bursts(seed, span), Pace::Open { origin: now }, None);
+    let pace = Pace::Open { origin: now };
+    if drive.config().sheet.capabilities.stop_at_step {
+        drive.serve(&mut bursts_by_priority(seed, span), pace, None);
+    } else {
+        drive.serve(&mut bursts(seed, span), pace, None);
+    }
     let measured = judged(&mut drive);
     let p99 = |op| measured.latencies(op).quantile(0.99).as_micros_f64();
     let waf = measured.totals.waf(unit).expect("it wrote");
     let copies = measured.totals.pages(FlashOp::Copyback) as f64 / 1e3;
     let retries = within(&measured.totals.errors.retries, 0.999);
-    [waf, measured.totals.pages(FlashOp::Erase) as f64, p99(HostOp::Read), p99(HostOp::Write), retries, copies]
+    let erases = measured.totals.pages(FlashOp::Erase) as f64;
+    let high = measured.latencies_of(HostOp::Read, Priority::High).quantile(0.999).as_micros_f64();
+    let stops = measured.waited.stops.erases.stops as f64 / erases;
+    [waf, erases, p99(HostOp::Read), p99(HostOp::Write), retries, copies, high, stops]
 }
 
 /// Retries that this share of the reads stay within, of which `counts` says how many took so many.
@@ -113,7 +126,7 @@ fn page() -> String {
     let load = [("BURSTS", BURSTS.to_string()), ("SIZE", BURST.to_string()), ("PERIOD", PERIOD.to_string()), ("SEEDS", seeds)];
     let mut text = load.iter().fold(HEAD.to_owned(), |text, (word, value)| text.replace(word, value));
     // Writing into a String cannot fail.
-    for choice in ALL.iter().chain(&RETRIED[..1]).chain(&ALIKE[..2]).chain(&WORN[..3]) {
+    for choice in ALL.iter().chain(&RETRIED[..1]).chain(&ALIKE[..2]).chain(&WORN[..3]).chain(&STOPPED[..1]) {
         let (name, parameters) = label(choice);
         let _ = writeln!(text, "| {name} | {} | {parameters} |", choice.card().name);
     }
@@ -127,6 +140,8 @@ fn page() -> String {
     tables(&mut text, &ALIKE, &with_the_first(&ALIKE, 1), aged, "\n");
     text.push_str(WITH_AGES);
     tables(&mut text, &WORN, &with_the_first(&WORN, 3), worn, "\n");
+    text.push_str(WITH_STOPS);
+    tables(&mut text, &STOPPED, &with_the_first(&STOPPED, 1), stopped, "\n");
     text
 }
 
@@ -147,18 +162,21 @@ fn tables(text: &mut String, of: &[Choice], sets: &[u32], config: fn(&[Choice]) 
     let rows: Vec<(u32, Figures)> = sets.iter().map(measure).collect();
     let none = rows[0].1;
     let ratios = |figures: &Figures| [0, 1, 2, 3].map(|index| figures[index] / none[index]);
+    let tells_stops = config(&[]).sheet.capabilities.stop_at_step;
+    let more = if tells_stops { "high reads p99.9 | stops per erase" } else { "pages copied, thousands" };
     let _ = writeln!(
         text,
-        "| techniques | {} | retries, p99.9 | pages copied, thousands |\n|---|{}",
+        "| techniques | {} | retries, p99.9 | {more} |\n|---|{}",
         NAMES.join(" | "),
-        "---|".repeat(NAMES.len() + 2)
+        "---|".repeat(NAMES.len() + 2 + usize::from(tells_stops))
     );
     for (set, figures) in &rows {
-        let [waf, erases, read, write, retries, copies] = *figures;
+        let [waf, erases, read, write, retries, copies, high, stops] = *figures;
+        let more = if tells_stops { format!("{high:.0} us | {stops:.1}") } else { format!("{copies:.0}") };
         let [of_waf, of_erases, of_read, of_write] = ratios(figures);
         let _ = writeln!(
             text,
-            "| {} | {waf:.3} ({of_waf:.2}) | {erases:.0} ({of_erases:.2}) | {read:.0} us ({of_read:.2}) | {write:.0} us ({of_write:.2}) | {retries:.1} | {copies:.0} |",
+            "| {} | {waf:.3} ({of_waf:.2}) | {erases:.0} ({of_erases:.2}) | {read:.0} us ({of_read:.2}) | {write:.0} us ({of_write:.2}) | {retries:.1} | {more} |",
             name(of, *set)
         );
     }
@@ -228,6 +246,14 @@ const WITH_AGES: &str = "
 suspend; its cells have been through 300 cycles, what it holds has been kept for a month, and [block-age](../techniques/block_age/README.md) is on in every row,
 because the others go by what it tells. The same load. Two tables as above; each set of two has `bounded`, `fastcopy` or `retention` in it. Crypto-erase is not
 among them: its keys belong to places, and a plan refuses it beside `fastcopy`.
+
+";
+
+const WITH_STOPS: &str = "
+## Where operations give way
+
+The drive with retries by rate, whose dies stop programs and erases at steps (44 and 167 us) and at once, and break reads off. The same load with requests of four
+priorities in equal parts. Two tables as above; each set of two has `pSR` in it.
 
 ";
 

@@ -4,12 +4,12 @@ use wordline_cells::Retries;
 use wordline_drive::Config;
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::techniques::{
-    Choice, block_age, copy_threshold, crypto_erase, idle_reclaim, layer_similarity, page_lock, read_disturb_refresh, read_reference,
-    retention_refresh,
+    Choice, block_age, copy_threshold, crypto_erase, idle_reclaim, layer_similarity, page_lock, priority_preemption, read_disturb_refresh,
+    read_reference, retention_refresh,
 };
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Rate};
+use wordline_units::{HostOp, HostRequest, Nanos, Priority, Rate};
 
 use crate::{bench, shape};
 
@@ -58,6 +58,27 @@ pub const WORN: [Choice; 9] = [
     Choice::PageLock(page_lock::Params { block_lock: true }),
 ];
 
+/// What [`Choice::PriorityPreemption`] is tried with, on dies that do all stops and whose reads need retries, under reads of four priorities.
+pub const STOPPED: [Choice; 7] = [
+    Choice::PriorityPreemption(priority_preemption::Params {
+        high: priority_preemption::Lowest::High,
+        share_normal: 20,
+        share_low: 10,
+        steps: 30,
+        pace: true,
+        held_max: 1,
+        high_max: 60,
+        program_now: false,
+        reserve_guard: true,
+    }),
+    Choice::ReadPreemption,
+    Choice::LayerReadOffsets,
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }),
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+    Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
+];
+
 /// What tells the ages of blocks on [`worn`] drives.
 pub const TELLS: Choice = Choice::BlockAge(block_age::Params { marker: block_age::Marker::Age, cycles_max: 1_000 });
 
@@ -72,12 +93,13 @@ pub struct Small {
     pub build: fn(&[Choice]) -> Config,
 }
 
-/// All four of them.
-pub const SMALL: [Small; 4] = [
+/// All of them.
+pub const SMALL: [Small; 5] = [
     Small { name: "plain", techniques: &ALL, build: config },
     Small { name: "retried", techniques: &RETRIED, build: retried },
     Small { name: "aged", techniques: &ALIKE, build: aged },
     Small { name: "worn", techniques: &WORN, build: worn },
+    Small { name: "stopped", techniques: &STOPPED, build: stopped },
 ];
 
 /// Made up, but for the share (003 §6.2) and the part of it that can be saved (003 §4.2).
@@ -107,6 +129,20 @@ pub fn config(techniques: &[Choice]) -> Config {
 pub fn retried(techniques: &[Choice]) -> Config {
     let mut config = config(techniques);
     config.faults.retries = Some(RETRIES);
+    config
+}
+
+/// The same with dies that stop at steps, at once, and in reads.
+pub fn stopped(techniques: &[Choice]) -> Config {
+    let mut config = retried(techniques);
+    let sheet = &mut config.firmware.sheet;
+    let (able, timing) = (&mut sheet.capabilities, &mut sheet.timing);
+    (able.stop_at_step, able.stop_now_program, able.stop_now_erase, able.abort_read) = (true, true, true, true);
+    (timing.step_program, timing.step_erase) = (Nanos::from_micros(44), Nanos::from_micros(167));
+    (timing.halt_program, timing.halt_erase, timing.abort_read) = (Nanos::from_micros(40), Nanos::from_micros(40), Nanos::from_micros(5));
+    (timing.resume, timing.suspend_interval) = (Nanos::from_micros(5), Nanos::from_micros(20));
+    config.firmware.schedule.reads_in_row = Some(64);
+    config.sheet = config.firmware.sheet;
     config
 }
 
@@ -168,4 +204,10 @@ pub fn bursts(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
         };
         HostRequest { at: Nanos(PERIOD.0 * (number / BURST)), ..bench::request(op, unit, 1, SECTORS) }
     })
+}
+
+/// The same with requests of four priorities.
+pub fn bursts_by_priority(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
+    let mut draw = Draw::new(seed, Stream::Mix, 1);
+    bursts(seed, span).map(move |request| HostRequest { priority: Priority::ALL[draw.below(4) as usize], ..request })
 }

@@ -178,6 +178,8 @@ pub(crate) struct Waits {
     dies: Vec<DieWaits>,
     table: [[WaitCount; Behind::ALL.len()]; Priority::ALL.len()],
     stops: Stops,
+    /// True once a read has waited for its die. What dies did before that is not remembered.
+    has_reads: bool,
 }
 
 /// Waits of a measured window.
@@ -201,6 +203,7 @@ impl Waits {
             dies: vec![DieWaits { done: [NONE; KEPT], next: 0, open: VecDeque::new() }; dies as usize],
             table: Default::default(),
             stops: Stops::default(),
+            has_reads: false,
         }
     }
 
@@ -214,6 +217,14 @@ impl Waits {
     /// A flash operation ended at `at`.
     #[inline]
     pub(crate) fn operated(&mut self, at: Nanos, flash: &FlashEvent) {
+        // Nobody has waited yet: most loads of writes pay for nothing else.
+        if self.has_reads || flash.stops > 0 {
+            self.keep(at, flash);
+        }
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, at: Nanos, flash: &FlashEvent) {
         let done = Done { from: flash.issued, to: at, op: flash.op, cause: flash.cause, priority: flash.priority };
         if flash.stops > 0 {
             self.stops.of(flash.op).add(flash);
@@ -239,6 +250,7 @@ impl Waits {
         if let (HostOp::Read, Some(die)) = (done.op, done.die)
             && done.stages.die_wait > Nanos::ZERO
         {
+            self.has_reads = true;
             self.waited(die, done);
         }
     }
@@ -376,7 +388,7 @@ mod tests {
     #[test]
     fn a_read_is_booked_on_what_its_die_did_when_it_came_even_if_that_ends_after_it() {
         use Priority::{High, Low, Normal};
-        let mut waits = Waits::new(1);
+        let mut waits = Waits { has_reads: true, ..Waits::new(1) };
         end(&mut waits, flash(FlashOp::Program, Cause::Host, (0, 700), None));
         // Comes at 600 behind the program, and at 605 its wait begins.
         waits.completed(&read(Normal, 600, 95));

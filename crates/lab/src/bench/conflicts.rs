@@ -68,6 +68,8 @@ conditions! {
         stress: Name,
         /// time of that workload
         stress_seconds: Number,
+        /// stage of life under that workload, with fresh data
+        stress_life: Name,
         /// stage of life
         life: Name,
         /// stage of life at which reads take most retries
@@ -162,18 +164,18 @@ fn waits(run: &Ran, priority: Option<&str>, behind: &[Behind]) -> (f64, f64, f64
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let (load, stress) = (jobs(&at.load, at.seconds)?, jobs(&at.stress, at.stress_seconds)?);
-    let trial = |drive: usize, life: &str, jobs: &wordline_workload::JobsSpec| {
-        let age = [format!("cells.cycles={life}"), format!("cells.retention={} s", at.kept)];
+    let trial = |drive: usize, (life, kept): (&str, f64), jobs: &wordline_workload::JobsSpec| {
+        let age = [format!("cells.cycles={life}"), format!("cells.retention={kept} s")];
         let plan = plan(setup, &at.drives[drive], &at.size, &age.each_ref().map(String::as_str))?;
         Ok::<_, LabError>(Trial { plan, jobs: jobs.clone() })
     };
     let trials = [
-        trial(BASELINE, &at.life, &load)?,
-        trial(AT_ONCE, &at.life, &load)?,
-        trial(BY_PRIORITY, &at.life, &load)?,
-        trial(BASELINE, &at.old, &load)?,
-        trial(AT_ONCE, &at.life, &stress)?,
-        trial(BY_PRIORITY, &at.life, &stress)?,
+        trial(BASELINE, (&at.life, at.kept), &load)?,
+        trial(AT_ONCE, (&at.life, at.kept), &load)?,
+        trial(BY_PRIORITY, (&at.life, at.kept), &load)?,
+        trial(BASELINE, (&at.old, at.kept), &load)?,
+        trial(AT_ONCE, (&at.stress_life, 0.0), &stress)?,
+        trial(BY_PRIORITY, (&at.stress_life, 0.0), &stress)?,
     ];
     let runs = all(setup, "conflicts", &trials)?;
     let sheet = trials[0].plan.build().sheet;
