@@ -84,6 +84,7 @@ pub const ROWS: &[Row] = &[
     Row { name: "pageftl, physics on, steady", drive: "pageftl", peer: NO_CELLS, ..BASE },
     Row { name: "pageftl, physics on, 2K P/E, steady", drive: "pageftl", settings: &["cells.cycles=2000"], peer: NO_CELLS, ..BASE },
     Row { name: "rftl, physics on, 2K P/E, steady", drive: "rftl", settings: &["cells.cycles=2000"], peer: NO_CELLS, ..BASE },
+    Row { name: "paftl, 70/30, physics on, 2K P/E", drive: "paftl", settings: &["cells.cycles=2000"], reads: 70, peer: NO_CELLS, ..BASE },
     Row {
         name: "pageftl, 2K P/E + 1 year, read",
         drive: "pageftl",

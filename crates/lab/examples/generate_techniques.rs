@@ -1,5 +1,5 @@
-//! Writes `docs/techniques/*/*.svg` below the folder given for the techniques that go by the age of blocks or of data: what each brings on chips of
-//! `tlc48-tables` that its tables were not made from.
+//! Writes `docs/techniques/*/*.svg` below the folder given: what techniques that go by the age of blocks or of data bring on chips of `tlc48-tables` that its
+//! tables were not made from, and the tails of reads where operations give way.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -8,7 +8,10 @@ use wordline_lab::bench::{Setup, Teller};
 use wordline_lab::conditions::LotSize;
 use wordline_lab::gains::{self, Chips};
 use wordline_lab::protocol::Changes;
+use wordline_plan::Plan;
+use wordline_report::result::PriorityLatency;
 use wordline_report::text::number;
+use wordline_runs::{Job, Load, Workload};
 use wordline_units::calendar::{DAY, YEAR};
 
 /// Size of a picture, and distances of its plots from its edges and from each other.
@@ -60,11 +63,12 @@ fn series(name: impl Into<String>, colour: usize, form: Form, points: impl IntoI
 
 fn main() -> Result<(), String> {
     let into = PathBuf::from(std::env::args_os().nth(1).ok_or("which folder?")?).join("docs/techniques");
-    let pictures: [(&str, Picture); 4] = [
+    let pictures: [(&str, Picture); 5] = [
         ("block_age", block_age),
         ("read_reference", read_reference),
         ("copy_threshold", copy_threshold),
         ("retention_refresh", retention_refresh),
+        ("priority_preemption", priority_preemption),
     ];
     for (name, picture) in pictures {
         let folder = into.join(name);
@@ -200,6 +204,38 @@ fn retention_refresh() -> Result<String, String> {
             mark: Some((chips.limit(), "most that can be corrected")),
         }],
     ))
+}
+
+/// Tails of reads of three drives under the load of the studies, high reads and low ones.
+fn priority_preemption() -> Result<String, String> {
+    let drives = ["psr-baseline", "irftl", "paftl"];
+    let results = drives.map(|name| {
+        let plan = Plan::load_set(name, &["cells.cycles=young-adult", "cells.retention=1 mo"]).map_err(|error| error.to_string())?;
+        let load = Load::default();
+        let workload = Workload::load("mixed-priority", &load, &mut |_| ()).map_err(|error| error.to_string())?;
+        let outcome = Job::new(&plan, &workload, &load).run((), &mut ()).map_err(|error| error.to_string())?;
+        Ok::<_, String>(outcome.result)
+    });
+    let mut curves = [Vec::new(), Vec::new()];
+    for (colour, (name, result)) in drives.iter().zip(results).enumerate() {
+        let result = result?;
+        for (curves, class) in curves.iter_mut().zip(["high", "low"]) {
+            let of_class = |of: &&PriorityLatency| of.op == "read" && of.priority == class;
+            let found = result.latency_us_by_priority.iter().find(of_class).ok_or("no reads of a class")?;
+            let of = &found.latency_us;
+            let nines = [(0.301, of.p50), (1.0, of.p90), (2.0, of.p99), (3.0, of.p999), (4.0, of.p9999)];
+            curves.push(series(*name, colour, Form::Line, nines.map(|(nines, us)| (nines, us / 1e3))));
+        }
+    }
+    let [high, low] = curves;
+    let plot = |title: &str, series: Vec<Series>| Plot {
+        title: title.to_owned(),
+        x: ("nines of the share of reads: 2 is p99, 4 is p99.99", 4.0, 1.0),
+        y: ("latency, ms", 12.0, 2.0),
+        series,
+        mark: None,
+    };
+    Ok(svg("Reads beside writes and garbage collection, by class", &[plot("high reads", high), plot("low reads", low)]))
 }
 
 fn svg(title: &str, plots: &[Plot]) -> String {

@@ -88,7 +88,7 @@ pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String>
         notes.extend(ramps(physics, &config.sheet));
     }
     if sections.run.steady.value {
-        notes.push("its data lies as endless random overwrites leave it before the first request (run.steady)".to_owned());
+        notes.push("in a run its data lies as endless random overwrites leave it before the first request (run.steady)".to_owned());
     }
     notes.extend(sanitisers(config));
     notes.extend(cache_programs(config));
