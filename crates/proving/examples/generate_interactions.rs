@@ -252,8 +252,8 @@ among them: its keys belong to places, and a plan refuses it beside `fastcopy`.
 const WITH_STOPS: &str = "
 ## Where operations give way
 
-The drive with retries by rate, whose dies stop programs and erases at steps (44 and 167 us) and at once, and break reads off. The same load with requests of four
-priorities in equal parts. Two tables as above; each set of two has `pSR` in it.
+The drive with retries by rate, whose dies stop programs and erases at steps (44 and 167 us) and at once, and break reads off. The same load with requests of
+four priorities in equal parts. Two tables as above; each set of two has `pSR` in it.
 
 ";
 
