@@ -29,7 +29,7 @@ const PARAMS: Params = Params {
     held_max: 1,
     high_max: 60,
     program_now: false,
-    reserve_guard: true,
+    reserve_guard: false,
 };
 
 /// Reads in a row while a die has other work.
