@@ -18,7 +18,7 @@ pub(crate) struct ImportOptions {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ImportFrom {
-    /// A job file of fio: a workload file whose [[jobs]] run at the same time. Keys without a counterpart become comments that name them.
+    /// A job file of fio: a workload file whose `[[jobs]]` run at the same time. Keys without a counterpart become comments that name them.
     Fio {
         /// The job file.
         file: PathBuf,
