@@ -266,6 +266,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.sensed = start;
         flight.transferred = start;
         flight.last = ReadTry::DEFAULT;
+        flight.priority = None;
         flight.next = None;
         flight.retries = 0;
         flight.errors = 0;
@@ -593,7 +594,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             errors: flight.errors.min(u32::from(u16::MAX)) as u16,
             stops: flight.stops.all,
             stops_now: flight.stops.now,
-            priority: if flight.op == FlashOp::Read { flight.priority } else { None },
+            priority: flight.priority,
         });
         self.operations += 1;
         write_down(log, observer, now, event);
