@@ -101,8 +101,8 @@ pub(crate) struct Flight {
     telling: Telling,
     /// Wrong bits of the present try of a read that is counted.
     tally: Option<Tally>,
-    /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a read
-    /// that was broken off outlives its flight. It may wrap around, because no event outlives thousands of stops.
+    /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a sensing
+    /// that was broken off outlives it. It may wrap around, because no event outlives thousands of stops.
     pub(crate) attempt: u16,
     /// Stops so far, and how many of them were at once.
     pub(crate) stops: Stops,
@@ -224,8 +224,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return;
         }
         let die = self.wiring.die(core, operation.die);
-        if let Some((slot, tries)) = self.parked.take(core, operation.tag)
-            && let OperationKind::Read { bytes, .. } = operation.kind
+        if let OperationKind::Read { bytes, .. } = operation.kind
+            && let Some((slot, tries)) = self.parked.take(core, operation.tag)
         {
             return self.go_on(now, slot, bytes, tries);
         }

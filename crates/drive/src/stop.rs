@@ -3,7 +3,8 @@
 //! ```text
 //!   order ─► the die accepts it? ──TrySuspend──► stopping ──Suspended──► the firmware knows: held
 //!                                                   └ ordered harder: stopping anew
-//!   order ─► the page is still sensed? ──► stopping ──Aborted──► the firmware knows, and queues the read again
+//!   order ─► the page is still sensed? ──► stopping ──Aborted──► the firmware knows, and queues the read again: parked until its turn
+//!   a try failed ─► does it give way? ─────────────────────────► the firmware has queued it again: parked until its turn
 //! ```
 
 use wordline_chip::{Payload, Probe};

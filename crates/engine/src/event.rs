@@ -59,7 +59,8 @@ pub enum Event {
         /// Mapping units that were lost, whole or in part.
         units: u32,
     },
-    /// A flash operation was stopped for a read, and its die is free. How often it was is also in its [`FlashEvent`]; a read that was broken off begins anew.
+    /// A flash operation was stopped for a read, and its die is free. How often it was is also in its [`FlashEvent`], but for a
+    /// read, which goes on with the try that it was at.
     Stopped {
         /// The die.
         die: DieId,
@@ -81,9 +82,9 @@ pub enum Event {
 pub enum StopKind {
     /// In the fixed time of a die whose steps nobody knows.
     FixedTime,
-    /// At the end of the step that the array was doing.
+    /// At the end of the step that the array was doing; of a read, between two tries.
     AtStep,
-    /// At once: the running step is done again, and a read is broken off.
+    /// At once: the running step is done again, or the running try of a read.
     Now,
 }
 

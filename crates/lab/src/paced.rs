@@ -238,7 +238,8 @@ impl Trial {
         }
         let programs = Programs::new(&config);
         let mut load = Rhythmic { rhythm: &self.rhythm, requests, depth, filled, busy: Nanos::ZERO, written: 0.0 };
-        let run = Run::new(&self.plan, config, Start::Filled { units: filled }).with_depth(self.rhythm.rate.is_none().then_some(depth));
+        let start = Start::of(&self.plan, &config, filled);
+        let run = Run::new(&self.plan, config, start).with_depth(self.rhythm.rate.is_none().then_some(depth));
         let made = run
             .make((), programs, &mut load, &mut ())
             .map_err(|error| if let RunError::Broken { what, .. } = &error { self.wrong(what) } else { LabError::Run(error) })?;

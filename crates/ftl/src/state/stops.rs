@@ -21,7 +21,7 @@ pub struct Busy {
     pub cause: Cause,
     /// Block group of the operation.
     pub group: BlockGroup,
-    /// Number of times the operation has been stopped.
+    /// Number of times the operation has been stopped; of a read, since it was last ordered.
     pub stops: u16,
     /// Number of those stops that were at once, by the priority of the read that asked for it.
     pub stops_now: ByPriority,

@@ -146,7 +146,7 @@ pub enum News {
         /// Number of units lost.
         units: u16,
     },
-    /// A program or erase was suspended for a read, or a read was broken off for one of a higher priority.
+    /// A program or erase was suspended for a read, or a read was broken off or gave way between two tries for one of a higher priority.
     Stopped(StopReport),
     /// The instant that the technique named has come. Only that technique is told.
     Timer,
@@ -292,7 +292,7 @@ pub struct CopyReport {
 pub struct StopReport {
     /// Operation that was stopped, with this stop counted.
     pub busy: Busy,
-    /// Kind of the stop. A read is always broken off at once.
+    /// Kind of the stop. At once a read is broken off; at a step it gives way between two tries.
     pub how: Stop,
     /// Time from the order until the die was free.
     pub waited: Nanos,

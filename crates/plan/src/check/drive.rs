@@ -76,6 +76,18 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         let what = format!("gc.preemptible does nothing with the scheduler \"{}\"", gc.scheduler.value.name());
         mistakes.at(&gc.preemptible.origin, what, Some("leave it out, or take gc.scheduler = \"classic\"".into()));
     }
+    let (row, first) = (&sections.schedule.reads_in_row, &sections.schedule.reads_first);
+    match row.value.0 {
+        Some(0) => {
+            let what = "schedule.reads_in_row is 0, so that no read would go before other work: expected at least 1, or \"none\"";
+            mistakes.at(&row.origin, what, None);
+        }
+        Some(_) if !first.value => {
+            let what = "schedule.reads_in_row does nothing where schedule.reads_first is false: reads and other work take turns then";
+            mistakes.at(&row.origin, what, Some("leave it out, or take schedule.reads_first = true".into()));
+        }
+        Some(_) | None => {}
+    }
     if sections.free_block.gap.value.0 == Some(0) {
         mistakes.at(&sections.free_block.gap.origin, "free_block.gap is 0: expected at least 1, or \"none\"", None);
     }

@@ -358,6 +358,17 @@ mod tests {
     }
 
     #[test]
+    fn planted_bug_a_proposal_without_its_cap_lets_others_go_beyond_the_quota() {
+        let core = EmptyCore::new(small(64).layout());
+        let used_up = Busy { stops_now: [0, 0, 20, 10], ..busy(FlashOp::Erase) };
+        let conflict = Conflict { busy: used_up, waiting: Low, is_out_of_groups: false };
+        let ours = technique(PARAMS).stop(&core.ctx(Nanos(1)), &conflict);
+        let uncapped = ours.map(|say| if matches!(say, Say::AtMost(_)) { Say::Abstain } else { say });
+        let beside = |ours: Says<Urgency>| agree([ours, ReadPreemption.stop(&core.ctx(Nanos(1)), &conflict)].into_iter().flatten());
+        assert_eq!((beside(ours), beside(uncapped)), (Urgency::AtStep, Urgency::Now));
+    }
+
+    #[test]
     fn the_lowest_priority_that_counts_as_high_is_a_choice() {
         let high = |lowest| Priority::ALL.map(|priority| technique(Params { high: lowest, ..PARAMS }).class(priority) == Class::High);
         assert_eq!(high(Lowest::Urgent), [true, false, false, false]);
