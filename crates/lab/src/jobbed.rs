@@ -25,6 +25,12 @@ pub(crate) fn jobs(name: &str, seconds: f64) -> Result<JobsSpec, LabError> {
     Ok(spec)
 }
 
+/// Settings of a drive that takes so many requests of high, normal and low priority from the host's queues in a round.
+pub(crate) fn weights(weights: [u32; 3]) -> [String; 3] {
+    let [high, normal, low] = weights;
+    [format!("controller.weight_high={high}"), format!("controller.weight_normal={normal}"), format!("controller.weight_low={low}")]
+}
+
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {

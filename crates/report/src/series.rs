@@ -130,6 +130,51 @@ impl Row {
     }
 }
 
+/// The sums of the counters that rows show. All counters are a hundred times as many, and a row is closed every few hundred events.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Requests, sectors and latency, kind by kind.
+    host: [[u64; 3]; KINDS.len()],
+    trims: u64,
+    failed: u64,
+    leader_programs: u64,
+    follower_programs: u64,
+    host_units: u64,
+    moved_units: u64,
+    padding_units: u64,
+    gc_pages: u64,
+    pages_read: u64,
+    pages_programmed: u64,
+    erases: u64,
+    die_ns: u64,
+    channel_ns: u64,
+}
+
+impl Counts {
+    fn of(totals: &Totals) -> Counts {
+        let host = |op: HostOp| {
+            let count = totals.host(op);
+            [count.requests, count.sectors, count.latency_ns()]
+        };
+        Counts {
+            host: KINDS.map(host),
+            trims: totals.host(HostOp::Trim).requests,
+            failed: HostOp::ALL.into_iter().map(|op| totals.host(op).failed).sum(),
+            leader_programs: totals.leaders.host_programs,
+            follower_programs: totals.followers.host_programs,
+            host_units: totals.host_units(),
+            moved_units: totals.all_moved_units(),
+            padding_units: totals.padding_units(),
+            gc_pages: [FlashOp::Program, FlashOp::Copyback].into_iter().map(|op| totals.flash(op, Cause::Gc).pages).sum(),
+            pages_read: totals.pages(FlashOp::Read),
+            pages_programmed: totals.pages_programmed(),
+            erases: totals.pages(FlashOp::Erase),
+            die_ns: totals.die_ns,
+            channel_ns: totals.channel_ns,
+        }
+    }
+}
+
 /// The rows of a window and the one being filled.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
@@ -139,7 +184,7 @@ pub(crate) struct Series {
     rows: Vec<Row>,
     start: Nanos,
     next: Nanos,
-    at_start: Totals,
+    at_start: Counts,
     integral_at_start: u128,
     // Work booked to earlier rows although it ended in this one.
     earlier: [u64; 2],
@@ -157,7 +202,7 @@ impl Series {
             rows: Vec::new(),
             start: window,
             next: window.saturating_add(width),
-            at_start: *totals,
+            at_start: Counts::of(totals),
             integral_at_start: integral,
             earlier: [0; 2],
             tails: Default::default(),
@@ -205,29 +250,29 @@ impl Series {
 
     /// End the row being filled at `end`.
     pub(crate) fn close_row(&mut self, end: Nanos, totals: &Totals, integral: u128) {
-        let delta = totals.since(&self.at_start);
-        let host = |op: HostOp, tail: &RowLatencies| {
-            let count = delta.host(op);
-            RowHost { requests: count.requests, sectors: count.sectors, latency_ns: count.latency_ns(), tail: tail.sparse() }
+        let (now, before) = (Counts::of(totals), &self.at_start);
+        let host = |kind: usize| {
+            let [requests, sectors, latency_ns] = [0, 1, 2].map(|part| now.host[kind][part] - before.host[kind][part]);
+            RowHost { requests, sectors, latency_ns, tail: self.tails[kind].sparse() }
         };
         self.rows.push(Row {
             start: self.start - self.window,
             width: end - self.start,
-            read: host(HostOp::Read, &self.tails[0]),
-            write: host(HostOp::Write, &self.tails[1]),
-            trims: delta.host(HostOp::Trim).requests,
-            failed: HostOp::ALL.into_iter().map(|op| delta.host(op).failed).sum(),
-            leader_programs: delta.leaders.host_programs,
-            follower_programs: delta.followers.host_programs,
-            host_units: delta.host_units(),
-            moved_units: Cause::ALL.into_iter().map(|cause| delta.moved_units(cause)).sum(),
-            padding_units: delta.padding_units(),
-            gc_pages: [FlashOp::Program, FlashOp::Copyback].into_iter().map(|op| delta.flash(op, Cause::Gc).pages).sum(),
-            pages_read: delta.pages(FlashOp::Read),
-            pages_programmed: delta.pages_programmed(),
-            erases: delta.pages(FlashOp::Erase),
-            die_ns: delta.die_ns - self.earlier[Part::Die as usize],
-            channel_ns: delta.channel_ns - self.earlier[Part::Channel as usize],
+            read: host(0),
+            write: host(1),
+            trims: now.trims - before.trims,
+            failed: now.failed - before.failed,
+            leader_programs: now.leader_programs - before.leader_programs,
+            follower_programs: now.follower_programs - before.follower_programs,
+            host_units: now.host_units - before.host_units,
+            moved_units: now.moved_units - before.moved_units,
+            padding_units: now.padding_units - before.padding_units,
+            gc_pages: now.gc_pages - before.gc_pages,
+            pages_read: now.pages_read - before.pages_read,
+            pages_programmed: now.pages_programmed - before.pages_programmed,
+            erases: now.erases - before.erases,
+            die_ns: now.die_ns - before.die_ns - self.earlier[Part::Die as usize],
+            channel_ns: now.channel_ns - before.channel_ns - self.earlier[Part::Channel as usize],
             in_flight_ns: integral - self.integral_at_start,
         });
         for tail in &mut self.tails {
@@ -237,7 +282,7 @@ impl Series {
         }
         self.earlier = [0; 2];
         self.start = end;
-        self.at_start = *totals;
+        self.at_start = now;
         self.integral_at_start = integral;
         if self.rows.len() >= self.rows_max {
             self.coarsen();

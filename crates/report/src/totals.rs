@@ -134,6 +134,11 @@ impl Totals {
         self.programs().filter(|(of, _)| *of == cause).map(|(_, count)| count.moved_units).sum()
     }
 
+    /// Units of old data programmed again, whatever the cause.
+    pub fn all_moved_units(&self) -> u64 {
+        self.programs().map(|(_, count)| count.moved_units).sum()
+    }
+
     /// Units programmed with padding.
     pub fn padding_units(&self) -> u64 {
         self.programs().map(|(_, count)| count.padding_units).sum()

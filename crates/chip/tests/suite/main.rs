@@ -11,3 +11,4 @@ mod illegal;
 mod suspend;
 mod timing;
 mod twin;
+mod under_way;

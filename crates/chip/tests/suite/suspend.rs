@@ -194,6 +194,47 @@ fn each_resume_brings_the_work_on_and_its_last_step_is_not_stopped() {
     }
 }
 
+/// Time that the array of a die of this `sheet` works for one program or erase that is stopped at once at each of these instants, counted from where it goes on,
+/// less what its resumes take; and the same as stops should make it: what it is ordered to do, and each broken step up to the stop once more.
+fn worked_again(sheet: Sheet, erasing: bool, instants: &[Nanos]) -> (Nanos, Nanos) {
+    let (mut chip, mut begin, end) = stepping_at_work(erasing, sheet);
+    let step = if erasing { Nanos(117_007) } else { Nanos(44_003) };
+    let t = chip.sheet().timing;
+    let (mut worked, mut again) = (Nanos::ZERO, Nanos::ZERO);
+    for &after in instants {
+        let now = begin + after;
+        let free = give(&mut chip, HALT, now).ready_at;
+        worked += after;
+        again += Nanos(after.0 % step.0);
+        give(&mut chip, Command::Resume, free);
+        begin = free + t.resume;
+    }
+    (worked + (chip.array_until() - begin), end - BUS + again)
+}
+
+/// Instants at which a resumed die takes a stop again, in the middle of its steps and at their ends.
+const INSTANTS: [Nanos; 3] = [Nanos(131_071), Nanos(117_007), Nanos(100_044)];
+
+#[test]
+fn each_step_that_is_broken_off_is_done_again_and_nothing_else_is() {
+    for erasing in [false, true] {
+        let (worked, expected) = worked_again(stepping(ProgramScope::Page), erasing, &INSTANTS);
+        assert_eq!(worked, expected, "erasing {erasing}");
+    }
+}
+
+#[test]
+fn planted_a_broken_step_that_is_not_done_again_shows() {
+    for erasing in [false, true] {
+        // A die that loses nothing goes on in the middle of a step.
+        let mut sheet = stepping(ProgramScope::Page);
+        sheet.capabilities.stop_at_step = false;
+        (sheet.timing.step_program, sheet.timing.step_erase) = (Nanos::ZERO, Nanos::ZERO);
+        let (worked, expected) = worked_again(sheet, erasing, &INSTANTS);
+        assert!(worked < expected, "erasing {erasing}: {worked} where {expected} should be");
+    }
+}
+
 /// The mean wait for the array, in steps, over instants drawn evenly.
 fn mean_wait(sheet: Sheet) -> f64 {
     let (chip, begin, end) = stepping_at_work(true, sheet);

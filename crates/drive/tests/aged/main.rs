@@ -26,6 +26,7 @@ mod retries;
 mod sets;
 mod small;
 mod steady;
+mod stop_counts;
 mod stops;
 mod trims;
 mod warm;

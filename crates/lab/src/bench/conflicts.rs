@@ -11,7 +11,7 @@ use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Priority};
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::plan;
-use crate::jobbed::{Ran, Trial, all, jobs};
+use crate::jobbed::{Ran, Trial, all, jobs, weights};
 use crate::protocol::{Count, Name, Number, Span, conditions};
 
 /// The `conflicts` bench: its metrics, its conditions and the function that measures.
@@ -46,6 +46,10 @@ pub(super) const BENCH: Bench = Bench {
         m("high-behind-program", "us", "By priority: mean wait of a high read that came behind a program"),
         m("high-behind-erase", "us", "By priority: mean wait of a high read that came behind an erase"),
         m("high-gain", "ratio", "p99.99 of high reads, baseline over by priority"),
+        m("ordered-equal", "share", "By priority, host queues with the other weights: of p99, p99.9 and p99.99 of reads, those that rise"),
+        m("high-gain-equal", "ratio", "The same weights: p99.99 of high reads, baseline over by priority"),
+        m("high-over-low", "ratio", "Baseline: mean latency of high reads over that of low ones"),
+        m("high-over-low-equal", "ratio", "The same with the other weights"),
     ],
     on: On::Drives,
     conditions: At::PROTOCOL,
@@ -64,6 +68,8 @@ conditions! {
         load: Name,
         /// time of that workload
         seconds: Number,
+        /// other weights of high, normal and low requests in the host's queues, under that workload
+        weights: [Count; 3],
         /// workload of jobs with readers that never let a die rest
         stress: Name,
         /// time of that workload
@@ -82,6 +88,9 @@ conditions! {
         rate: Number,
     }
 }
+
+/// Priorities of the readers of the workloads.
+const PRIORITIES: [&str; 3] = ["high", "normal", "low"];
 
 const BASELINE: usize = 0;
 const AT_ONCE: usize = 1;
@@ -164,11 +173,14 @@ fn waits(run: &Ran, priority: Option<&str>, behind: &[Behind]) -> (f64, f64, f64
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let (load, stress) = (jobs(&at.load, at.seconds)?, jobs(&at.stress, at.stress_seconds)?);
-    let trial = |drive: usize, (life, kept): (&str, f64), jobs: &wordline_workload::JobsSpec| {
+    let with = |settings: &[String], drive: usize, (life, kept): (&str, f64), jobs: &wordline_workload::JobsSpec| {
         let age = [format!("cells.cycles={life}"), format!("cells.retention={kept} s")];
-        let plan = plan(setup, &at.drives[drive], &at.size, &age.each_ref().map(String::as_str))?;
+        let settings: Vec<&str> = settings.iter().chain(&age).map(String::as_str).collect();
+        let plan = plan(setup, &at.drives[drive], &at.size, &settings)?;
         Ok::<_, LabError>(Trial { plan, jobs: jobs.clone() })
     };
+    let trial = |drive, age, jobs| with(&[], drive, age, jobs);
+    let other = weights(at.weights);
     let trials = [
         trial(BASELINE, (&at.life, at.kept), &load)?,
         trial(AT_ONCE, (&at.life, at.kept), &load)?,
@@ -176,6 +188,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         trial(BASELINE, (&at.old, at.kept), &load)?,
         trial(AT_ONCE, (&at.stress_life, 0.0), &stress)?,
         trial(BY_PRIORITY, (&at.stress_life, 0.0), &stress)?,
+        with(&other, BASELINE, (&at.life, at.kept), &load)?,
+        with(&other, BY_PRIORITY, (&at.life, at.kept), &load)?,
     ];
     let runs = all(setup, "conflicts", &trials)?;
     let sheet = trials[0].plan.build().sheet;
@@ -190,7 +204,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 }
 
 fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash::Sheet) {
-    let [base, at_once, ours, old, stress_at_once, stress] = runs else { unreachable!("there are six runs") };
+    let [base, at_once, ours, old, stress_at_once, stress, equal_base, equal] = runs else { unreachable!("there are eight runs") };
     if let Some(read) = &base.result.latency_us.read {
         findings.set("tail", read.max / read.mean);
     }
@@ -216,12 +230,20 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
     findings.set("victim-over", ours_mean / (base_mean + ours.maintenance.stops_each() * each));
     findings.set("victim-ratio", ours_mean / base_mean);
     findings.set("victim-at-once", at_once.maintenance.mean() / base_mean);
-    let classes = ["high", "normal", "low"].map(|priority| class(ours, priority));
-    if let [Some(high), Some(normal), Some(low)] = classes {
-        let rises = [[high.p99, normal.p99, low.p99], [high.p999, normal.p999, low.p999], [high.p9999, normal.p9999, low.p9999]];
-        findings.set("ordered", crate::lot::share(rises.into_iter().map(|spans| spans.is_sorted())));
-        if let Some(before) = class(base, "high") {
-            findings.set("high-gain", before.p9999 / high.p9999);
+    for (base, ours, [ordered, gain, apart]) in [
+        (base, ours, ["ordered", "high-gain", "high-over-low"]),
+        (equal_base, equal, ["ordered-equal", "high-gain-equal", "high-over-low-equal"]),
+    ] {
+        let [high_before, _, low_before] = PRIORITIES.map(|priority| class(base, priority));
+        if let [Some(high), Some(normal), Some(low)] = PRIORITIES.map(|priority| class(ours, priority)) {
+            let rises = [[high.p99, normal.p99, low.p99], [high.p999, normal.p999, low.p999], [high.p9999, normal.p9999, low.p9999]];
+            findings.set(ordered, crate::lot::share(rises.into_iter().map(|spans| spans.is_sorted())));
+            if let Some(before) = high_before {
+                findings.set(gain, before.p9999 / high.p9999);
+            }
+        }
+        if let (Some(high), Some(low)) = (high_before, low_before) {
+            findings.set(apart, high.mean / low.mean);
         }
     }
     findings.set("high-behind-program", waits(ours, Some("high"), &[Behind::HostProgram, Behind::OtherProgram]).1);
@@ -235,11 +257,11 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
             note: format!("{} at {}", at.load, at.life),
             x: "priority".to_owned(),
             y: "us".to_owned(),
-            groups: ["high", "normal", "low"].map(str::to_owned).to_vec(),
+            groups: PRIORITIES.map(str::to_owned).to_vec(),
             series: [base, at_once, ours]
                 .into_iter()
                 .zip(&at.drives)
-                .map(|(run, name)| (name.clone(), ["high", "normal", "low"].map(|priority| value(run, priority)).to_vec()))
+                .map(|(run, name)| (name.clone(), PRIORITIES.map(|priority| value(run, priority)).to_vec()))
                 .collect(),
         }));
     }
@@ -256,7 +278,7 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
             x: "die was doing".to_owned(),
             y: "us".to_owned(),
             groups: Behind::ALL.map(|behind| behind.name().to_owned()).to_vec(),
-            series: ["high", "normal", "low"].map(|priority| (priority.to_owned(), of(priority).to_vec())).to_vec(),
+            series: PRIORITIES.map(|priority| (priority.to_owned(), of(priority).to_vec())).to_vec(),
         }));
     }
 }

@@ -6,8 +6,8 @@ use wordline_report::html::figure::{Columns, Figure};
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::plan;
-use crate::jobbed::{Ran, Trial, all, jobs};
-use crate::protocol::{Name, Number, Span, conditions};
+use crate::jobbed::{Ran, Trial, all, jobs, weights};
+use crate::protocol::{Count, Name, Number, Span, conditions};
 
 /// The `paftl` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
@@ -23,6 +23,10 @@ pub(super) const BENCH: Bench = Bench {
         m("at-once-p9999-high", "share", "The same of p99.99 of high reads"),
         m("at-once-mean-high", "share", "The same of the mean of high reads"),
         m("at-once-over-baseline", "share", "Reduction of p99.99 of all reads where every read stops at once, over the baseline"),
+        m("p9999-equal", "share", "Host queues with the other weights: reduction of p99.99 of all reads by priority, over the baseline"),
+        m("at-once-p9999-equal", "share", "The same over the drive on which every read stops at once"),
+        m("at-once-p9999-high-equal", "share", "The same of high reads"),
+        m("at-once-mean-high-equal", "share", "The same of the mean of high reads"),
         m("erases", "share", "Erases by priority over those of the baseline, less 1"),
         m("wear", "share", "Stress of all erases, stops included, by priority over the baseline, less 1"),
         m("wear-at-once", "share", "The same where every read stops at once"),
@@ -47,6 +51,8 @@ conditions! {
         load: Name,
         /// time of it
         seconds: Number,
+        /// other weights of high, normal and low requests in the host's queues
+        weights: [Count; 3],
         /// stage of life
         life: Name,
         /// retention of the data that is there at the start
@@ -63,32 +69,40 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let load = jobs(&at.load, at.seconds)?;
     let age = [format!("cells.cycles={}", at.life), format!("cells.retention={} s", at.kept)];
-    let age = age.each_ref().map(String::as_str);
-    let trial = |drive: &String| Ok::<_, LabError>(Trial { plan: plan(setup, drive, &at.size, &age)?, jobs: load.clone() });
-    let trials = at.drives.iter().map(trial).collect::<Result<Vec<Trial>, _>>()?;
+    let other: Vec<String> = age.iter().cloned().chain(weights(at.weights)).collect();
+    let trial = |(settings, drive): (&[String], &String)| {
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        Ok::<_, LabError>(Trial { plan: plan(setup, drive, &at.size, &settings)?, jobs: load.clone() })
+    };
+    let asked = [&age[..], &other].into_iter().flat_map(|settings| at.drives.iter().map(move |drive| (settings, drive)));
+    let trials = asked.map(trial).collect::<Result<Vec<Trial>, _>>()?;
     let runs = all(setup, "paftl", &trials)?;
     let cells = trials[0].plan.build().cells;
     let ispe =
         cells.map(|cells| cells.physics.ispe).ok_or_else(|| LabError::Usage("paftl.drives: their cells have no physics".to_owned()))?;
     let mut findings = Findings::default();
-    let [base, at_once, ours] = &runs[..] else { unreachable!("there are three runs") };
+    let [base, at_once, ours, equal_base, equal_at_once, equal] = &runs[..] else { unreachable!("there are six runs") };
     let reads = |run: &Ran, high: bool| {
         let of_class = run.result.latency_us_by_priority.iter().find(|class| class.op == "read" && class.priority == "high");
         let latency = if high { of_class.map(|class| &class.latency_us) } else { run.result.latency_us.read.as_ref() };
         latency.map_or([f64::NAN; 3], |latency| [latency.mean, latency.p9999, latency.count as f64])
     };
     let reduced = |from: &Ran, to: &Ran, high: bool, which: usize| 1.0 - reads(to, high)[which] / reads(from, high)[which];
-    for (name, from, high, which) in [
-        ("p9999", base, false, 1),
-        ("mean", base, false, 0),
-        ("p9999-high", base, true, 1),
-        ("mean-high", base, true, 0),
-        ("at-once-p9999", at_once, false, 1),
-        ("at-once-mean", at_once, false, 0),
-        ("at-once-p9999-high", at_once, true, 1),
-        ("at-once-mean-high", at_once, true, 0),
+    for (name, from, to, high, which) in [
+        ("p9999", base, ours, false, 1),
+        ("mean", base, ours, false, 0),
+        ("p9999-high", base, ours, true, 1),
+        ("mean-high", base, ours, true, 0),
+        ("at-once-p9999", at_once, ours, false, 1),
+        ("at-once-mean", at_once, ours, false, 0),
+        ("at-once-p9999-high", at_once, ours, true, 1),
+        ("at-once-mean-high", at_once, ours, true, 0),
+        ("p9999-equal", equal_base, equal, false, 1),
+        ("at-once-p9999-equal", equal_at_once, equal, false, 1),
+        ("at-once-p9999-high-equal", equal_at_once, equal, true, 1),
+        ("at-once-mean-high-equal", equal_at_once, equal, true, 0),
     ] {
-        findings.set(name, reduced(from, ours, high, which));
+        findings.set(name, reduced(from, to, high, which));
     }
     findings.set("at-once-over-baseline", reduced(base, at_once, false, 1));
     let erases = |run: &Ran| run.result.erases as f64;

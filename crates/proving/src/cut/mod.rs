@@ -10,7 +10,7 @@
 //! Checks: every write that a flush or FUA has made durable is back; every other is back or as it was before, unit by unit, never torn, never another's;
 //! trims hold; what capacitors keep is back, flushed or not; counts of reads are back, rounded up; the recovered tables agree with the flash; recovering
 //! twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that was whole is used; what was recovered stays, whatever
-//! the next cut does; the firmware
+//! the next cut does; no read is answered before pages that were sensed to their end have brought what it asked for; the firmware
 //! reads whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
 //! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
 
@@ -124,13 +124,16 @@ pub enum Bug {
     ThresholdRaised,
     /// What a die has taken in while it programmed is not programmed, and reported as if it were.
     FollowerDropped,
+    /// A read that was broken off is reported as if its page had been sensed to the end.
+    AbortedPassesForRead,
 }
 
 impl Bug {
     /// Those that show only where pages become unreadable.
     pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
     /// All others.
-    pub const ALL: [Bug; 30] = [
+    pub const ALL: [Bug; 31] = [
+        Bug::AbortedPassesForRead,
         Bug::ThresholdRaised,
         Bug::FollowerDropped,
         Bug::ResumeForgotten,

@@ -6,6 +6,7 @@ mod counts;
 mod ends;
 mod gone;
 mod orders;
+mod owed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -89,6 +90,7 @@ pub struct World {
     rot: Option<f64>,
     /// Reads that have asked for something that is lost.
     was_lost: BTreeSet<u32>,
+    owed: owed::Owed,
 }
 
 /// Those who join the core of `scenario` beside its techniques.
@@ -137,6 +139,7 @@ impl World {
             broken: None,
             rot: None,
             was_lost: BTreeSet::new(),
+            owed: owed::Owed::default(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
             copies: copies::Copies::new(scenario.seed),
             masks: Masks::new(&scenario.config, scenario.seed),
@@ -230,6 +233,7 @@ impl World {
             self.tally.marks[1] += self.nand.rot(share, &mut self.pace.dice);
         }
         self.asked.clear();
+        self.owed.cut();
         self.moved.clear();
         self.tally.reused += std::mem::take(&mut self.offsets.reused);
         self.offsets.cut();
@@ -324,6 +328,7 @@ impl World {
 
     fn submit(&mut self, request: Request) {
         self.tally.requests += 1;
+        self.owe(&request);
         self.asked.insert(request.id, request);
         match request.op {
             HostOp::Trim => {
@@ -351,6 +356,24 @@ impl World {
         }
         self.ftl.submit(self.pace.now, request);
         self.pump();
+    }
+
+    /// What the pages on flash owe to `request`, or to no one any more.
+    fn owe(&mut self, request: &Request) {
+        let units = request.lpn..request.lpn + request.units;
+        match request.op {
+            HostOp::Read => {
+                let changes = |of: &&Request| matches!(of.op, HostOp::Write | HostOp::Trim);
+                let changing = |lpn: u32| self.asked.values().filter(changes).any(|of| (of.lpn..of.lpn + of.units).contains(&lpn));
+                let is_on_flash = |lpn: &u32| {
+                    let newest = self.ftl.newest(*lpn);
+                    newest.buffered.is_none() && newest.on_flash != UnitAddr::NONE && !newest.is_refused
+                };
+                self.owed.ask(request.id, units.filter(is_on_flash).filter(|&lpn| !changing(lpn)));
+            }
+            HostOp::Write | HostOp::Trim => self.owed.overtake(units),
+            HostOp::Flush => {}
+        }
     }
 
     fn fail(&mut self, looked: Result<(), String>) {
@@ -428,6 +451,7 @@ impl Driver for World {
         self.unanswered = 0;
         let through = self.scenario.config.buffer.acknowledge == Acknowledge::Programmed;
         let request = self.asked.remove(&done.id).expect("a request is acknowledged once");
+        let missing = self.owed.answer(request.id);
         if !done.ok {
             if !self.worn_out && !self.was_lost.contains(&request.id) {
                 self.fail(Err(format!("{request:?} fails")));
@@ -442,7 +466,10 @@ impl Driver for World {
                 self.ledger.acknowledge(request.id, through || request.fua);
                 trimmed
             }
-            HostOp::Read => return,
+            HostOp::Read => {
+                let problem = |lpn| format!("{request:?} is answered, and no page that was sensed to its end has brought unit {lpn}");
+                return self.fail(missing.map_or(Ok(()), |lpn| Err(problem(lpn))));
+            }
         };
         // What is lost may have been what a sanitiser had to find: not checked.
         let gone = if self.rot.is_some() { Ok(()) } else { self.check_gone(&promised) };

@@ -65,17 +65,22 @@ impl Pattern {
     }
 
     /// The first sector of a request of the size with this index.
-    #[inline]
+    // Always inlined: it is called once for each request.
+    #[inline(always)]
     pub(crate) fn next(&mut self, space: &Space, size: usize, draw: &mut Draw) -> u64 {
-        match self {
-            Pattern::Single(single) => single.next(space, size, draw),
-            Pattern::Mixed { bounds, parts } => {
-                let bits = (draw.next_u64() >> (64 - super::SHARE_BITS)) as u32;
-                let chosen = bounds.iter().position(|bound| bits < *bound).unwrap_or(0);
-                parts[chosen].next(space, size, draw)
-            }
-        }
+        let single = match self {
+            Pattern::Single(single) => single,
+            Pattern::Mixed { bounds, parts } => part_of(bounds, parts, draw),
+        };
+        single.next(space, size, draw)
     }
+}
+
+/// The part of a mixture whose turn it is.
+fn part_of<'p>(bounds: &[u32], parts: &'p mut [Single], draw: &mut Draw) -> &'p mut Single {
+    let bits = (draw.next_u64() >> (64 - super::SHARE_BITS)) as u32;
+    let chosen = bounds.iter().position(|bound| bits < *bound).unwrap_or(0);
+    &mut parts[chosen]
 }
 
 impl Single {
@@ -109,7 +114,7 @@ impl Single {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, space: &Space, size: usize, draw: &mut Draw) -> u64 {
         let size = space.sizes[size];
         let slot = match self {

@@ -32,6 +32,7 @@ impl World {
                 let block = self.ftl.groups().blocks(self.ftl.layout().group(page[0].0))[0];
                 self.nand.reads_mut(die, block).now += 1;
                 let is_read = page.iter().all(|(_, unit)| unit.bytes != Bytes::Lost);
+                spare.iter().for_each(|lpn| self.owed.bring(lpn.0));
                 self.moved.extend(page);
                 self.report(die, tag, is_read, None, &spare);
             }
@@ -43,6 +44,13 @@ impl World {
             }
             Due::Suspended { die, attempt, how, since } if self.pace.is_current(die, attempt) => {
                 self.answer(die, Stopped::Held { how, waited: self.pace.now - since });
+            }
+            Due::Aborted { die, tag, .. } if self.bug == Some(Bug::AbortedPassesForRead) => {
+                self.boundaries += 1;
+                if !self.is_dark() {
+                    self.ftl.die_ready(die);
+                    self.report(die, tag, true, None, &[]);
+                }
             }
             Due::Aborted { die, tag, since } => {
                 self.offsets.aborted(tag);
