@@ -6,6 +6,7 @@ use wordline_cells::{Look, References, Sensed, Settings, Took, Trace, Try};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::program::STATES_MAX;
 use wordline_flash::{EraseTrace, Feature, ProgramSettings, ProgramTrace, ReadOffsets, ReadSets, Tally, Target};
+use wordline_units::memory::prefetch;
 use wordline_units::{Microvolts, Nanos, PageId, PlaneId, WordlineSet};
 
 use crate::block::Block;
@@ -17,6 +18,17 @@ use crate::place::planes;
 const ARRIVED: u8 = 8;
 
 impl<P: Payload> Chip<P> {
+    /// The page of `target` in its first plane will be sensed soon: brings near what is known of it, and waits for nothing.
+    #[inline]
+    pub fn expect(&self, target: &Target) {
+        let Some(plane) = target.planes.first_plane() else { return };
+        let block = self.flat(target, plane);
+        prefetch(&self.blocks[block]);
+        if let Some(array) = &self.array {
+            array.expect(block as u32, u32::from(target.page.0));
+        }
+    }
+
     /// Sense a page of each plane; the worst codeword of all counts.
     #[inline(never)]
     pub(crate) fn sense_cells(&mut self, target: &Target, now: Nanos) -> Sensed {

@@ -224,10 +224,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return;
         }
         let die = self.wiring.die(core, operation.die);
-        if let OperationKind::Read { bytes, .. } = operation.kind
-            && let Some((slot, tries)) = self.parked.take(core, operation.tag)
-        {
-            return self.go_on(now, slot, bytes, tries);
+        if let OperationKind::Read { bytes, target, .. } = operation.kind {
+            if let Some((slot, tries)) = self.parked.take(core, operation.tag) {
+                return self.go_on(now, slot, bytes, tries);
+            }
+            self.chips[die].expect(&target);
         }
         match operation.kind {
             OperationKind::Suspend { stop } => return self.suspend(now, die, stop),

@@ -6,19 +6,33 @@
 use super::{CellArray, Life};
 use crate::variation::Traits;
 use wordline_units::Nanos;
+use wordline_units::memory::prefetch;
 
 /// Cached error rates of h-layers. The cache is allocated at the first read.
+///
+/// Rates are laid out by entry of the retry table, page by page. Those of the first entries stand beside the key, in its line of the processor's cache: most
+/// reads end with one of them, and a die that is read all over finds nothing of its layers in that cache.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
     layers: Vec<Remembered>,
-    /// Error rates by layer, page of the wordline and entry of the retry table; zero where not yet known.
-    rates: Vec<f32>,
-    /// Error rates of wordlines with a course of their own, laid out as `rates`. The memory is allocated when one is first read.
+    /// Traits of the layers.
+    traits: Vec<Traits>,
+    /// Error rates of the other entries, layer by layer; zero where not yet known.
+    rest: Vec<f32>,
+    /// Keys that they are of.
+    rest_keys: Vec<u64>,
+    /// Error rates of wordlines with a course of their own, of all entries. The memory is allocated when one is first read.
     relaxed: Vec<f32>,
+    /// Rates of a layer.
+    width: usize,
 }
+
+/// Rates that stand beside the key of a layer.
+const NEAR: usize = 12;
 
 /// One cache entry: an h-layer of a block.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Remembered {
     /// Key of block, layer and condition; zero: the entry is empty.
     key: u64,
@@ -27,18 +41,35 @@ struct Remembered {
     /// Step of relief of the wordlines that the rates are of.
     relief: u16,
     wear: f32,
-    traits: Traits,
+    /// Error rates of the first entries; zero where not yet known.
+    near: [f32; NEAR],
 }
 
-const NOTHING: Remembered = Remembered { key: 0, course: 0, relief: 0, wear: 0.0, traits: Traits::NONE };
+const _: () = assert!(size_of::<Remembered>() == 64);
+
+const NOTHING: Remembered = Remembered { key: 0, course: 0, relief: 0, wear: 0.0, near: [0.0; NEAR] };
 
 /// The most h-layers that a die caches. With the whole table of eight retry entries for three pages, that is 1.6 MiB of rates of a die that has been read all
 /// over, and as much again where wordlines have courses of their own.
 const REMEMBERED: usize = 16_384;
 
 impl Memory {
+    /// A cache of so many layers with `width` rates each.
+    fn new(layers: usize, width: usize) -> Memory {
+        let rest = width.saturating_sub(NEAR);
+        Memory {
+            layers: vec![NOTHING; layers],
+            traits: vec![Traits::NONE; layers],
+            rest: vec![0.0; layers * rest],
+            rest_keys: vec![0; layers],
+            relaxed: Vec::new(),
+            width,
+        }
+    }
+
     pub(super) fn forget(&mut self) {
         self.layers.fill(NOTHING);
+        self.rest_keys.fill(0);
     }
 
     /// The cache slot of a layer. Layers are numbered over all blocks.
@@ -49,8 +80,33 @@ impl Memory {
 
     /// Cached traits of a layer, if known.
     pub(super) fn traits(&self, number: usize, name: u64) -> Option<Traits> {
-        let known = self.layers.get(number).or_else(|| self.layers.get(number % self.layers.len().max(1)))?;
-        (known.key >> 32 == name).then_some(known.traits)
+        let slot = if number < self.layers.len() { number } else { number % self.layers.len().max(1) };
+        (self.layers.get(slot)?.key >> 32 == name).then(|| self.traits[slot])
+    }
+
+    /// Rate number `at` of the layer in `slot`; zero where it is not yet known.
+    #[inline]
+    fn rate(&self, slot: usize, at: usize) -> f32 {
+        match self.layers[slot].near.get(at) {
+            Some(&rate) => rate,
+            None if self.rest_keys[slot] != self.layers[slot].key => 0.0,
+            None => self.rest[slot * (self.width - NEAR) + at - NEAR],
+        }
+    }
+
+    /// Keeps rate number `at` of the layer in `slot`.
+    fn keep(&mut self, slot: usize, at: usize, rate: f32) {
+        let key = self.layers[slot].key;
+        if let Some(near) = self.layers[slot].near.get_mut(at) {
+            *near = rate;
+            return;
+        }
+        let first = slot * (self.width - NEAR);
+        if self.rest_keys[slot] != key {
+            self.rest_keys[slot] = key;
+            self.rest[first..][..self.width - NEAR].fill(0.0);
+        }
+        self.rest[first + at - NEAR] = rate;
     }
 }
 
@@ -61,6 +117,16 @@ fn name(block: u32, layer: u32) -> u64 {
 }
 
 impl CellArray {
+    /// A page of `block` will be sensed soon: brings near what is known of it, and waits for nothing.
+    #[inline]
+    pub fn expect(&self, block: u32, page: u32) {
+        prefetch(&self.lives[block as usize]);
+        if !self.memory.layers.is_empty() {
+            let layer = page / self.bits / self.wordlines_per_layer;
+            prefetch(&self.memory.layers[self.memory.slot(self.number(block, layer))]);
+        }
+    }
+
     /// The raw bit error rate of a read of a page, and the wordline's wear in reference cycles.
     #[inline]
     pub fn error_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> (f64, f64) {
@@ -79,20 +145,23 @@ impl CellArray {
             self.begin_to_remember();
         }
         let slot = self.memory.slot(self.number(block, layer));
-        let width = (self.bits * self.entries) as usize;
-        if self.memory.layers[slot].key != key || self.memory.layers[slot].relief != relief {
-            if self.memory.layers[slot].key >> 32 != name(block, layer) {
-                self.memory.layers[slot].traits = self.traits(block, layer);
+        let known = &self.memory.layers[slot];
+        if known.key != key || known.relief != relief {
+            if known.key >> 32 != name(block, layer) {
+                self.memory.traits[slot] = self.traits(block, layer);
             }
-            (self.memory.layers[slot].key, self.memory.layers[slot].course, self.memory.layers[slot].relief) = (key, 0, relief);
-            self.memory.rates[slot * width..][..width].fill(0.0);
+            // Of the other entries, nothing of the layer's last relief is left either.
+            self.memory.rest_keys[slot] = 0;
+            self.memory.layers[slot] = Remembered { key, relief, ..NOTHING };
         }
-        let at = slot * width + (kind * self.entries + entry) as usize;
-        if self.memory.rates[at] == 0.0 {
+        let at = (entry * self.bits + kind) as usize;
+        let mut rate = self.memory.rate(slot, at);
+        if rate == 0.0 {
             self.look_up(&life, steps, entry, slot);
+            rate = self.memory.rate(slot, at);
         }
         let course = self.courses.of(block, wordline);
-        let rate = if course == 0 { self.memory.rates[at] } else { self.relaxed(&life, course, steps, entry, (slot, at)) };
+        let rate = if course == 0 { rate } else { self.relaxed(&life, course, steps, entry, (slot, kind)) };
         (f64::from(rate), f64::from(self.memory.layers[slot].wear))
     }
 
@@ -121,41 +190,39 @@ impl CellArray {
     #[cold]
     fn begin_to_remember(&mut self) {
         let layers = (self.lives.len() * self.model.layers().len()).min(REMEMBERED);
-        self.memory.layers = vec![NOTHING; layers];
-        self.memory.rates = vec![0.0; layers * (self.bits * self.entries) as usize];
+        self.memory = Memory::new(layers, (self.bits * self.entries) as usize);
     }
 
     /// Caches the rates of all pages of a wordline: where one is read its neighbours mostly are, and most of the work is the same.
     fn look_up(&mut self, life: &Life, steps: (u32, u32), entry: u32, slot: usize) {
-        let Remembered { traits, relief, .. } = self.memory.layers[slot];
+        let (traits, relief) = (self.memory.traits[slot], self.memory.layers[slot].relief);
         let (rates, worn) = self.rates(life, &traits, relief, steps, entry, 0.0);
         self.memory.layers[slot].wear = worn as f32;
-        let first = slot * (self.bits * self.entries) as usize + entry as usize;
+        let first = (entry * self.bits) as usize;
         for (page, &rate) in rates[..self.bits as usize].iter().enumerate() {
-            self.memory.rates[first + page * self.entries as usize] = (rate as f32).max(f32::MIN_POSITIVE);
+            self.memory.keep(slot, first + page, (rate as f32).max(f32::MIN_POSITIVE));
         }
     }
 
-    /// The rate of a page of a wordline with a course of its own. The rate without the course is cached at `at`.
-    fn relaxed(&mut self, life: &Life, course: u16, steps: (u32, u32), entry: u32, (slot, at): (usize, usize)) -> f32 {
-        let (pages, entries) = (self.bits as usize, self.entries as usize);
-        let width = pages * entries;
+    /// The rate of page `kind` of a wordline with a course of its own, in `slot`. The rates without the course are cached there.
+    fn relaxed(&mut self, life: &Life, course: u16, steps: (u32, u32), entry: u32, (slot, kind): (usize, u32)) -> f32 {
+        let (pages, width) = (self.bits as usize, self.memory.width);
         if self.memory.relaxed.is_empty() {
-            self.memory.relaxed = vec![0.0; self.memory.rates.len()];
+            self.memory.relaxed = vec![0.0; self.memory.layers.len() * width];
         }
         if self.memory.layers[slot].course != course {
             self.memory.layers[slot].course = course;
             self.memory.relaxed[slot * width..][..width].fill(0.0);
         }
+        let first = entry as usize * pages;
+        let at = slot * width + first + kind as usize;
         if self.memory.relaxed[at] == 0.0 {
-            let Remembered { traits, relief, .. } = self.memory.layers[slot];
-            let first = slot * width + entry as usize;
-            let mut rates =
-                core::array::from_fn(|page| if page < pages { f64::from(self.memory.rates[first + page * entries]) } else { 0.0 });
+            let (traits, relief) = (self.memory.traits[slot], self.memory.layers[slot].relief);
+            let mut rates = core::array::from_fn(|page| if page < pages { f64::from(self.memory.rate(slot, first + page)) } else { 0.0 });
             let (worn, kept) = (self.worn(life, &traits, relief), self.kept_and_read(steps));
             self.add_strays(life, course, &traits, worn, kept, &self.model.references(entry), &mut rates);
             for (page, &rate) in rates[..pages].iter().enumerate() {
-                self.memory.relaxed[first + page * entries] = (rate as f32).max(f32::MIN_POSITIVE);
+                self.memory.relaxed[slot * width + first + page] = (rate as f32).max(f32::MIN_POSITIVE);
             }
         }
         self.memory.relaxed[at]

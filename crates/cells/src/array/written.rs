@@ -63,7 +63,8 @@ const NOTHING: Written = Written { key: 0, gentle: 0.0, wear: 0.0, traits: Trait
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writing {
     written: Vec<Written>,
-    specimens: Vec<Option<(u32, Block)>>,
+    /// Traits of the blocks; `None`: not yet worked out.
+    specimens: Vec<Option<Block>>,
 }
 
 impl Writing {
@@ -77,19 +78,15 @@ impl Writing {
 
 /// Number of layers that a die remembers while it writes them: those of some blocks for each plane and purpose, and those that wait for followers.
 const LAYERS: usize = 128;
-/// Number of blocks being written or erased whose traits are remembered.
-const BLOCKS: usize = 32;
 
 impl CellArray {
     /// Traits of a block of this die.
     pub(super) fn specimen(&mut self, block: u32) -> Block {
         let specimens = &mut self.writing.specimens;
-        specimens.resize(BLOCKS, None);
-        let slot = &mut specimens[block as usize % BLOCKS];
-        match slot {
-            Some((number, specimen)) if *number == block => *specimen,
-            _ => slot.insert((block, self.model.block(self.seed, self.die, block))).1,
+        if specimens.is_empty() {
+            specimens.resize(self.lives.len(), None);
         }
+        *specimens[block as usize].get_or_insert_with(|| self.model.block(self.seed, self.die, block))
     }
 
     /// Time and pulses of the program of the wordline of `page`.
