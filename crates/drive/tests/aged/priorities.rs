@@ -348,28 +348,56 @@ fn a_read_that_gives_way_between_tries_senses_nothing_again_and_one_that_is_brok
     }
 }
 
+/// A read as the host sees it: sector, priority, arrival and end.
+type Read = (u64, Priority, Nanos, Nanos);
+
+/// Number of reads that end before an earlier one of their die that is at least as urgent. `reads` are in the order of their arrival.
+fn overtakings(drive: &Drive<Seen>, reads: &[Read]) -> usize {
+    // The latest end among the earlier reads of each die by their priority: what comes later and is no more urgent ends later.
+    let mut latest = std::collections::BTreeMap::new();
+    let overtakes = |(sector, priority, _, ended): &&Read| {
+        let die = drive.locate(*sector).on_flash.expect("it is written").die;
+        let of_die = latest.entry(die).or_insert([Nanos::ZERO; 4]);
+        let before = of_die[..=*priority as usize].iter().max().copied().expect("there is one");
+        of_die[*priority as usize] = of_die[*priority as usize].max(*ended);
+        before > *ended
+    };
+    reads.iter().filter(overtakes).count()
+}
+
+/// The reads of a drive in the order of their arrival.
+fn arrived(drive: &Drive<Seen>) -> Vec<Read> {
+    let mut reads = drive.observer.reads.clone();
+    reads.sort_by_key(|&(_, _, arrived, _)| arrived);
+    reads
+}
+
 #[test]
 fn no_read_overtakes_an_earlier_one_of_its_die_that_is_as_urgent() {
-    let overtakings = |with: fn(&mut Config)| {
-        let drive = read_alone(&Priority::ALL, with);
-        let mut reads = drive.observer.reads.clone();
-        reads.sort_by_key(|&(_, _, arrived, _)| arrived);
-        // The latest end among the earlier reads of each die by their priority: what comes later and is no more urgent ends later.
-        let mut latest = std::collections::BTreeMap::new();
-        let overtakes = |(sector, priority, _, ended): &(u64, Priority, Nanos, Nanos)| {
-            let die = drive.locate(*sector).on_flash.expect("it is written").die;
-            let of_die = latest.entry(die).or_insert([Nanos::ZERO; 4]);
-            let before = of_die[..=*priority as usize].iter().max().copied().expect("there is one");
-            of_die[*priority as usize] = of_die[*priority as usize].max(*ended);
-            before > *ended
-        };
-        reads.iter().map(overtakes).filter(|&overtakes| overtakes).count()
-    };
-    assert_eq!(overtakings(ours), 0);
-    // Classes that are told apart in another way are found out.
+    let drive = read_alone(&Priority::ALL, ours);
+    assert_eq!(overtakings(&drive, &arrived(&drive)), 0);
     let urgent_alone = |config: &mut Config| {
         let params = Params { high: Lowest::Urgent, ..PARAMS };
         config.firmware.techniques = vec![Choice::PriorityPreemption(params)];
     };
-    assert_eq!(overtakings(urgent_alone), 0, "who stops whom changes nothing of the order of the queue");
+    let drive = read_alone(&Priority::ALL, urgent_alone);
+    assert_eq!(overtakings(&drive, &arrived(&drive)), 0, "who stops whom changes nothing of the order of the queue");
+}
+
+#[test]
+fn planted_a_read_that_is_overtaken_by_the_next_of_its_class_shows() {
+    let drive = read_alone(&Priority::ALL, ours);
+    let mut reads = arrived(&drive);
+    // As if the first of two low reads that wait for one die had given way and come back behind the second.
+    let die = |read: &Read| drive.locate(read.0).on_flash.expect("it is written").die;
+    let is_next = |first: &Read, second: &Read| {
+        (first.1, second.1) == (Priority::Low, Priority::Low) && die(first) == die(second) && second.2 < first.3 && first.3 < second.3
+    };
+    let found = (0..reads.len() - 1).find_map(|first| {
+        let second = (first + 1..reads.len().min(first + 40)).find(|&second| is_next(&reads[first], &reads[second]))?;
+        Some((first, second))
+    });
+    let (first, second) = found.expect("two low reads wait for one die");
+    (reads[first].3, reads[second].3) = (reads[second].3, reads[first].3);
+    assert!(overtakings(&drive, &reads) > 0);
 }

@@ -113,6 +113,7 @@ impl ReadQueue {
 #[cfg(test)]
 mod tests {
     use wordline_units::Id;
+    use wordline_units::random::{Draw, Stream};
 
     use super::*;
 
@@ -144,6 +145,55 @@ mod tests {
             reads.push(Priority::Low, OpTag(1));
             assert_eq!([(); 6].map(|()| reads.takes_turn(first, in_row)), expected, "{first} {in_row:?}");
         }
+    }
+
+    /// True if reads end in the order of their arrival within each priority, though many give way before they end: each time something comes, the read that is
+    /// served may be queued again, by `again`.
+    fn ends_in_order(seed: u64, again: impl Fn(&mut ReadQueue, &mut [OpTag], Priority, OpTag)) -> bool {
+        let mut draw = Draw::new(seed, Stream::Mix, 0);
+        let mut reads = ReadQueue::new();
+        let priorities: Vec<Priority> = (0..200).map(|_| Priority::ALL[draw.below(4) as usize]).collect();
+        let mut next = vec![NONE; priorities.len()];
+        let (mut come, mut served, mut last) = (0, None::<OpTag>, [None; Priority::ALL.len()]);
+        while come < priorities.len() || served.is_some() || reads.waiting() > 0 {
+            if come < priorities.len() && draw.happens(0.6) {
+                if let Some(before) = reads.push(priorities[come], OpTag(come as u32)) {
+                    next[before.index()] = OpTag(come as u32);
+                }
+                come += 1;
+                if let Some(tag) = served.filter(|_| draw.happens(0.3)) {
+                    again(&mut reads, &mut next, priorities[tag.index()], tag);
+                    served = None;
+                }
+            } else if let Some(tag) = served.take() {
+                let last = &mut last[priorities[tag.index()] as usize];
+                if last.is_some_and(|last| last > tag) {
+                    return false;
+                }
+                *last = Some(tag);
+            }
+            if served.is_none() {
+                served = reads.pop(|tag| std::mem::replace(&mut next[tag.index()], NONE));
+            }
+        }
+        true
+    }
+
+    #[test]
+    fn reads_that_give_way_end_in_the_order_of_their_priority() {
+        let to_front =
+            |reads: &mut ReadQueue, next: &mut [OpTag], priority, tag: OpTag| next[tag.index()] = reads.push_front(priority, tag);
+        assert!((0..50).all(|seed| ends_in_order(seed, to_front)));
+    }
+
+    #[test]
+    fn planted_a_read_that_gave_way_and_is_queued_at_the_back_is_overtaken() {
+        let to_back = |reads: &mut ReadQueue, next: &mut [OpTag], priority, tag| {
+            if let Some(before) = reads.push(priority, tag) {
+                next[before.index()] = tag;
+            }
+        };
+        assert!((0..50).all(|seed| !ends_in_order(seed, to_back)));
     }
 
     #[test]
