@@ -228,7 +228,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             if let Some((slot, tries)) = self.parked.take(core, operation.tag) {
                 return self.go_on(now, slot, bytes, tries);
             }
-            self.chips[die].expect(&target);
+            // Reads that the drive orders for itself go through a block page by page, and what is known of it is near.
+            if operation.cause == Cause::Host {
+                self.chips[die].expect(&target);
+            }
         }
         match operation.kind {
             OperationKind::Suspend { stop } => return self.suspend(now, die, stop),

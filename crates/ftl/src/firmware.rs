@@ -1,7 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
-use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
+use wordline_units::{BlockId, Celsius, DieId, HostOp, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
 
 use crate::config::{Config, FreeBlockConfig};
 use crate::dispatch::load::{self, Load};
@@ -106,6 +106,14 @@ impl Firmware {
     }
 
     // What happens.
+
+    /// Bring near what `request`, which will be submitted soon, is going to need, and wait for nothing.
+    #[inline]
+    pub fn expect(&self, request: &Request) {
+        if request.op == HostOp::Read {
+            self.map().prefetch(request.lpn);
+        }
+    }
 
     /// Submits a request of the host.
     pub fn submit(&mut self, now: Nanos, request: Request) -> Deeds {

@@ -194,8 +194,8 @@ fn each_resume_brings_the_work_on_and_its_last_step_is_not_stopped() {
     }
 }
 
-/// Time that the array of a die of this `sheet` works for one program or erase that is stopped at once at each of these instants, counted from where it goes on,
-/// less what its resumes take; and the same as stops should make it: what it is ordered to do, and each broken step up to the stop once more.
+/// Time that the array of a die of this `sheet` works for one program or erase that is stopped at once at each of these instants, counted from where it goes
+/// on, less what its resumes take; and the same as stops should make it: what it is ordered to do, and each broken step up to the stop once more.
 fn worked_again(sheet: Sheet, erasing: bool, instants: &[Nanos]) -> (Nanos, Nanos) {
     let (mut chip, mut begin, end) = stepping_at_work(erasing, sheet);
     let step = if erasing { Nanos(117_007) } else { Nanos(44_003) };

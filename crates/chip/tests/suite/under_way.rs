@@ -59,8 +59,8 @@ impl Payload for Store {
 /// Block of plane 0 that the die works at.
 const BLOCK: u32 = 1;
 
-/// Whether that block is torn, at every instant in which a process could die: before the end of a program or an erase that is stopped in each of these ways, one
-/// after the other, and at its end.
+/// Whether that block is torn, at every instant in which a process could die: before the end of a program or an erase that is stopped in each of these ways,
+/// one after the other, and at its end.
 fn torn(erasing: bool, erases_at_issue: bool, stops: &[Command]) -> (Vec<bool>, bool) {
     let under_way = Rc::new(RefCell::new(BTreeSet::new()));
     let store = Store { under_way: Rc::clone(&under_way), erases_at_issue };

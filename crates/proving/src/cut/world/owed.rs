@@ -1,7 +1,7 @@
 //! What reads wait for: units whose newest copy was on flash alone when the read came.
 //!
-//! A read is answered once pages that were sensed to their end have brought all of them. A unit that is written or trimmed meanwhile is owed no more: the read may
-//! find it in the buffer. Nor is one that fails, or that the power takes.
+//! A read is answered once pages that were sensed to their end have brought all of them. A unit that is written or trimmed meanwhile is owed no more: the read
+//! may find it in the buffer. Nor is anything owed to a read that fails, or that the power takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
