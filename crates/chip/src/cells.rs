@@ -18,14 +18,14 @@ use crate::place::planes;
 const ARRIVED: u8 = 8;
 
 impl<P: Payload> Chip<P> {
-    /// The page of `target` in its first plane will be sensed soon: brings near what is known of it, and waits for nothing.
+    /// Begins to load what is known of the page of `target` in its first plane, which will be sensed soon, and waits for nothing.
     #[inline]
-    pub fn expect(&self, target: &Target) {
+    pub fn prefetch(&self, target: &Target) {
         let Some(plane) = target.planes.first_plane() else { return };
         let block = self.flat(target, plane);
         prefetch(&self.blocks[block]);
         if let Some(array) = &self.array {
-            array.expect(block as u32, u32::from(target.page.0));
+            array.prefetch(block as u32, u32::from(target.page.0));
         }
     }
 

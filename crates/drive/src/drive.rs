@@ -525,7 +525,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let mut parts = 0;
         for core in 0..self.config.cores {
             let Some(request) = self.cut(asked, core, first, units) else { continue };
-            self.ftls[core as usize].expect(&request);
+            self.ftls[core as usize].prefetch(&request);
             let cost = command + self.config.costs.unit * u64::from(request.units);
             let done = self.cores[core as usize].occupy(now, cost);
             worked = worked.max(done);

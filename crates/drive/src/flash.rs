@@ -228,9 +228,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             if let Some((slot, tries)) = self.parked.take(core, operation.tag) {
                 return self.go_on(now, slot, bytes, tries);
             }
-            // Reads that the drive orders for itself go through a block page by page, and what is known of it is near.
+            // Reads of garbage collection go through a block page by page, and what is known of it is in the processor's cache.
             if operation.cause == Cause::Host {
-                self.chips[die].expect(&target);
+                self.chips[die].prefetch(&target);
             }
         }
         match operation.kind {

@@ -107,9 +107,9 @@ impl Firmware {
 
     // What happens.
 
-    /// Bring near what `request`, which will be submitted soon, is going to need, and wait for nothing.
+    /// Begins to load the map entry of `request`, a read that will be submitted soon, and waits for nothing. Other requests need none.
     #[inline]
-    pub fn expect(&self, request: &Request) {
+    pub fn prefetch(&self, request: &Request) {
         if request.op == HostOp::Read {
             self.map().prefetch(request.lpn);
         }

@@ -130,7 +130,7 @@ impl Row {
     }
 }
 
-/// The sums of the counters that rows show. All counters are a hundred times as many, and a row is closed every few hundred events.
+/// The sums of the counters that rows show: a copy of all counters for each row costs more than the row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Requests, sectors and latency, kind by kind.

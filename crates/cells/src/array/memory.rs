@@ -117,9 +117,10 @@ fn name(block: u32, layer: u32) -> u64 {
 }
 
 impl CellArray {
-    /// A page of `block` will be sensed soon: brings near what is known of it, and waits for nothing.
+    /// Begins to load the cached rates of a page of `block` that will be sensed soon, and waits for nothing. Reads with a set of
+    /// the controller's use others.
     #[inline]
-    pub fn expect(&self, block: u32, page: u32) {
+    pub fn prefetch(&self, block: u32, page: u32) {
         prefetch(&self.lives[block as usize]);
         if !self.memory.layers.is_empty() {
             let layer = page / self.bits / self.wordlines_per_layer;

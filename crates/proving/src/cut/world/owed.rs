@@ -2,6 +2,7 @@
 //!
 //! A read is answered once pages that were sensed to their end have brought all of them. A unit that is written or trimmed meanwhile is owed no more: the read
 //! may find it in the buffer. Nor is anything owed to a read that fails, or that the power takes.
+//! Does not check: that the page which brought a unit held its newest copy, or was sensed for this read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
