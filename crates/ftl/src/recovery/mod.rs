@@ -66,6 +66,8 @@ pub struct Recovery {
     pub refused: u64,
     /// Number of unreadable pages of programs that no flush had covered: their units are as they were before.
     pub unsealed: u64,
+    /// Number of unreadable pages behind erased ones on dies that program in order: they were never programmed, and their blocks are erased again.
+    pub strays: u64,
     /// True if the core was shut down in order, and nothing has been written since.
     pub is_clean: bool,
 }

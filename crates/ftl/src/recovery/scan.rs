@@ -310,20 +310,26 @@ impl RecoveryScan {
     fn look_at(&mut self, number: usize, reader: &mut Reader<'_>, until: Until) {
         self.stands[number].look = Look::Done;
         self.tally.groups += 1;
-        let (last_run, mut run) = (self.erased_run(number, &reader.layout), 0);
+        let (last_run, mut run, mut is_behind) = (self.erased_run(number, &reader.layout), 0, false);
         for program in 0..reader.layout.programs {
             let (mut erased, mut whole, mut gone) = (0, 0, 0);
             let places = reader.places(self.stands[number].die, self.stands[number].blocks, program);
             let pages = places.len() as u32;
             for place in places {
                 let found = reader.page(place, &mut self.tally);
+                self.stands[number].touched |= found != Found::Erased;
+                if is_behind && matches!(found, Found::Torn | Found::Unreadable) {
+                    // Programs go in order, so it was never programmed: the block is erased again before it is used.
+                    self.tally.strays += 1;
+                    erased += 1;
+                    continue;
+                }
                 match found {
                     Found::Erased => erased += 1,
                     Found::Whole => whole += 1,
                     Found::Gone => gone += 1,
                     Found::Torn | Found::Unreadable => {}
                 }
-                self.stands[number].touched |= found != Found::Erased;
                 match found {
                     Found::Whole => self.read_page(number, place, reader),
                     Found::Torn | Found::Unreadable | Found::Gone => {
@@ -333,8 +339,9 @@ impl RecoveryScan {
                     Found::Erased => {}
                 }
             }
-            self.stands[number].seen.note_program(program, (erased, whole, gone, pages));
+            self.stands[number].seen.note_program(program, (erased, whole, gone, pages), &reader.layout);
             run = if erased == pages { run + 1 } else { 0 };
+            is_behind |= run == last_run && self.is_in_order;
             if run == last_run && until == Until::Erased {
                 break;
             }

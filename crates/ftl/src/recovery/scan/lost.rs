@@ -87,8 +87,9 @@ pub(super) fn find_lost(scan: &mut RecoveryScan, number: usize, marks_lost: bool
     let seen = &scan.stands[number].seen;
     let has_ended = |(least, most): (u32, u32)| least < most || (scan.is_in_order && least + 1 < seen.written);
     scan.is_rotten |= !is_needless && unnamed.is_some_and(has_ended);
+    let spared = scan.spared_max * layout.programs_per_wordline();
     if unnamed.is_some() && !was_let_go {
-        scan.is_unknown |= if is_broken { marks_lost } else { seen.may_be_needed(layout, early.is_some(), marks_lost) };
+        scan.is_unknown |= if is_broken { marks_lost } else { seen.may_be_needed(layout, early.is_some(), marks_lost, spared) };
     }
 }
 
@@ -194,7 +195,11 @@ pub(super) fn check_journal(scan: &mut RecoveryScan, layout: &Layout) -> bool {
         has_gap = scan.stands[stand].gaps(generation);
         has_gap[1] = lacks_marks(scan, generation, layout);
         // A later generation that was being begun: of its last program nobody knows whether it has ended, but of those before.
-        let is_later = |stand: &PhysicalBlocks| !stand.erase_was_begun() && stand.journal.iter().any(|page| page.generation > generation);
+        // One that was cut short before all programs of its snapshot had been begun never held.
+        let may_have_held = |stand: &PhysicalBlocks, later: u64| later > generation && !stand.is_begun(later, layout);
+        let is_later = |stand: &PhysicalBlocks| {
+            !stand.erase_was_begun() && stand.journal.iter().any(|page| may_have_held(stand, page.generation))
+        };
         let is_cut_before_its_end =
             |stand: &PhysicalBlocks| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * layout.units_per_program);
         scan.is_unknown |= scan.has_copies && scan.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
