@@ -14,6 +14,15 @@ use crate::techniques::Choice;
 use crate::techniques::declaration::Site;
 use crate::techniques::seam::Ask;
 
+/// Place of the second copies of out-of-band marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OobPlace {
+    /// The last program units of the block group that they are of, and one journal until then. A block or a die that fails takes both copies.
+    Group,
+    /// A log on two dies, which holds the map as well.
+    Neighbour,
+}
+
 /// Configuration of one firmware core and its dies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -65,6 +74,8 @@ pub struct Config {
     /// True if a core that recovers writes the out-of-band marks of its pages twice: see [`crate::OobPage`]. Without the second copy, a page that cannot be
     /// read after a power cut is taken for one that was never finished.
     pub oob_copies: bool,
+    /// Place of the second copies. It matters to a core with two dies or more.
+    pub oob_place: OobPlace,
     /// Seed of all policies that sample.
     pub seed: u64,
     /// Number of this core, which keys its dice.
@@ -88,6 +99,11 @@ impl Config {
         self.oob_copies && (self.keeps_data || self.recovers)
     }
 
+    /// True if second copies lie on another die than the pages that they are of: in the map log.
+    pub fn has_twins(&self) -> bool {
+        self.copies_oob() && self.oob_place == OobPlace::Neighbour && self.dies > 1
+    }
+
     /// Core and dies on which its techniques work.
     pub(crate) fn site<'a>(&'a self, layout: &'a Layout) -> Site<'a> {
         let sets_programs = self.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs));
@@ -97,7 +113,11 @@ impl Config {
     /// Layout of the core's flash.
     pub(crate) fn layout(&self) -> Layout {
         let layout = Layout::new(&self.sheet, self.dies, self.sheet.geometry.blocks - self.spare_blocks, self.unit);
-        if self.copies_oob() { layout.with_oob_copies(marks_per_page(self.sheet.geometry.page.0 as usize)) } else { layout }
+        if self.copies_oob() && !self.has_twins() {
+            layout.with_oob_copies(marks_per_page(self.sheet.geometry.page.0 as usize))
+        } else {
+            layout
+        }
     }
 }
 
@@ -144,6 +164,7 @@ pub(crate) mod tests {
             checkpoint_every: None,
             recovers: false,
             oob_copies: false,
+            oob_place: OobPlace::Group,
             seed: 1,
             core: 0,
         }

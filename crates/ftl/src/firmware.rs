@@ -395,7 +395,7 @@ impl Firmware {
 
     /// Number of the newest complete checkpoint.
     pub fn checkpoint(&self) -> Option<u64> {
-        self.rooms.metadata.checkpoints().and_then(|checkpoints| checkpoints.whole())
+        self.rooms.metadata.whole_checkpoint()
     }
 
     /// Number of units that the core refuses to return, because it cannot tell whether its copy is the newest.

@@ -119,6 +119,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
         || matches!(
             (line.section, line.key, line.value.as_str()),
             ("recovery", "oob_copies", "false")
+                | ("recovery", "oob_place", "\"group\"")
                 | ("retirement", "policy", "\"failed\"")
                 | ("controller", "trims", "\"whole\"")
                 | ("controller", "search_step", "\"20 mV\"")

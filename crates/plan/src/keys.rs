@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use wordline_drive::Trims;
 use wordline_flash::ProgramScope;
-use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::scheduler::Scheduler;
@@ -490,6 +490,10 @@ sections! {
         /// that cannot be read after a power cut is taken for one that was never finished, and an older version of its data is handed out. It takes a wordline
         /// of each block, which small blocks have no room for, and programs of the journal that flushes wait for.
         oob_copies: bool = false;
+        /// With `oob_copies`: where the second copies lie. "group": at the end of each block, and in one journal until then; a block or a die that fails takes
+        /// both copies, and then all data is refused. "neighbour": in a log of the map on two dies, so that a block or a die that fails costs what it held. A
+        /// core of one die has no neighbour, and does as with "group".
+        oob_place: OobPlace = OobPlace::Group;
     }
 
     /// How a run starts.

@@ -54,6 +54,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         checkpoint_every: None,
         recovers: false,
         oob_copies: true,
+        oob_place: wordline_ftl::config::OobPlace::Group,
         seed: 1,
         core: 0,
     }

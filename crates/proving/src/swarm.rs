@@ -283,6 +283,7 @@ pub fn still(seed: u64) -> Scenario {
         checkpoint_every: None,
         recovers: false,
         oob_copies: true,
+        oob_place: wordline_ftl::config::OobPlace::Group,
         seed,
         core: 0,
     };

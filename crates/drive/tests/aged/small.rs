@@ -91,6 +91,7 @@ impl Shape {
             checkpoint_every: None,
             recovers: false,
             oob_copies: true,
+            oob_place: wordline_ftl::config::OobPlace::Group,
             seed: 1,
             core: 0,
         };

@@ -11,6 +11,7 @@ use wordline_units::{DieId, Lpn};
 
 use super::Rooms;
 use crate::gc::invalidate;
+use crate::metadata::Metadata;
 use crate::placement;
 use crate::state::Core;
 use crate::state::buffer::Landing as Landed;
@@ -55,6 +56,9 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
         // Before anything becomes stale by it: what that was must not be erased before this program is sealed. What does not land is given up: its page may be
         // made unreadable before its data, or what has overwritten it, is down.
         let is_host = batch.iter().any(|entry| matches!(entry, Entry::Host { .. }));
+        if core.settings().twins {
+            note_overtaken(core, metadata, die, &batch);
+        }
         metadata.note_landing(core, die, (group, program), (lands, is_host));
     }
     if is_given_up {
@@ -112,6 +116,21 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     core.die_mut(die).programs_mut().now_mut().end(batch);
     if core.loadable().is_on() && core.die_mut(die).programs_mut().go_on() && core.die(die).programs().in_a_row() < ROW_MOST {
         core.loadable_mut().insert(die);
+    }
+}
+
+/// Note which units of `batch`, which ends on `die`, are not mapped to where they are now: moved ones that the host has overwritten or trimmed meanwhile, and
+/// those of the host that it has trimmed.
+fn note_overtaken(core: &Core, metadata: &mut Metadata, die: DieId, batch: &[Entry]) {
+    for (unit, entry) in batch.iter().enumerate() {
+        let is_overtaken = match *entry {
+            Entry::Moved(Moved { lpn, from }) => core.map().get(lpn) != from,
+            Entry::Host { slot } => core.buffer().is_trimmed(slot),
+            Entry::Padding | Entry::Metadata { .. } => false,
+        };
+        if is_overtaken {
+            metadata.note_overtaken(die, unit);
+        }
     }
 }
 
@@ -298,6 +317,15 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
     if metadata.has_oob() {
         named = metadata.name_copied(core, report.die, from, spare);
         spare = &named;
+        if core.settings().twins {
+            let layout = core.layout();
+            let is_stale = |&unit: &u32| {
+                let (offset, lpn) = (from.1 * units + unit, spare[unit as usize].0);
+                !core.groups().is_valid(from.0, offset)
+                    || (lpn < core.map().exported() && core.map().get(lpn) != layout.unit(from.0, offset))
+            };
+            (0..units).filter(is_stale).for_each(|unit| metadata.note_overtaken(report.die, unit as usize));
+        }
         metadata.note_landing(core, report.die, to, (good, false));
     }
     if good {

@@ -80,6 +80,11 @@ impl Seen {
         }
     }
 
+    /// Note an unreadable page behind erased ones: nothing more is to be programmed in the group before it is erased.
+    pub(crate) fn note_stray(&mut self) {
+        self.is_ragged = true;
+    }
+
     /// True if a page before the unit at offset `first` cannot be read.
     pub(crate) fn unread_before(&self, first: u32) -> bool {
         self.unread.iter().any(|page| page.first < first)

@@ -448,6 +448,11 @@ impl Buffer {
         }
     }
 
+    /// True if the unit in `slot`, which is being programmed, was trimmed meanwhile.
+    pub(crate) fn is_trimmed(&self, slot: u32) -> bool {
+        self.slots[slot as usize].doomed
+    }
+
     /// End the program of `slot`, which succeeded.
     #[inline]
     pub(crate) fn landed(&mut self, slot: u32) -> Landing {

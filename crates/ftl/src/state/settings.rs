@@ -31,6 +31,10 @@ pub(crate) struct Settings {
     pub steps: Steps,
     /// True if the drive stores the bytes of user data.
     pub keeps_data: bool,
+    /// True if the map log takes the place of the journal's generations, of checkpoints and of summaries.
+    pub(crate) twins: bool,
+    /// Length of the map log, in programs, from which on its checkpoints hurry.
+    pub(crate) log_programs: u32,
     /// Data programs per checkpoint program; `None`: there are no checkpoints.
     pub checkpoint_every: Option<u32>,
     /// Groups that take no host data: those that GC keeps free, those that are open, and those for metadata.

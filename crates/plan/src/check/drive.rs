@@ -253,6 +253,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             checkpoint_every: sections.recovery.checkpoint_every.value.0,
             recovers: sections.recovery.on.value,
             oob_copies: sections.recovery.oob_copies.value,
+            oob_place: sections.recovery.oob_place.value,
             seed,
             core: 0,
         },

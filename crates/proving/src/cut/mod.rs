@@ -17,17 +17,19 @@
 mod keys;
 mod ledger;
 mod nand;
+mod price;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
 use wordline_ftl::techniques::declaration::Declaration;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::{Choice, DECLARATIONS, crypto_erase, page_lock};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
+pub use price::{End, Extent, Price, priced_trial};
 pub use world::World;
 
 use crate::swarm::{self, Scenario};
@@ -330,6 +332,20 @@ pub fn still(seed: u64) -> Scenario {
     if config.buffer.acknowledge == Acknowledge::Programmed && draw.happens(0.5) {
         // Promises that are kept at once leave little to look at.
         config.buffer.acknowledge = Acknowledge::Buffered;
+    }
+    scenario
+}
+
+/// The drive of `scenario` with second copies on another die, and two dies or more.
+pub fn twinned(mut scenario: Scenario) -> Scenario {
+    let config = &mut scenario.config;
+    (config.oob_copies, config.oob_place) = (true, OobPlace::Neighbour);
+    let program = config.buffer.units / config.dies;
+    config.dies = config.dies.max(2);
+    config.factory_bad.resize(config.dies as usize, Vec::new());
+    config.buffer.units = config.buffer.units.max(config.dies * program);
+    while wordline_ftl::fits(config).is_err() {
+        config.sheet.geometry.blocks += 1;
     }
     scenario
 }
