@@ -148,6 +148,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.core = core;
                 firmware.read_entries = read_levels;
                 firmware.read_search = config.searches();
+                firmware.codeword_bits = config.cells.as_ref().map_or(0, |cells| (8.0 * cells.physics.ecc.codeword) as u32);
                 firmware.keeps_data = P::KEEPS;
                 let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
                 assert!(!P::KEEPS || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
@@ -407,6 +408,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 Note::DataLost(group, units) => {
                     Event::DataLost { die: self.wiring.die(core, self.ftls[core as usize].layout().die(group)), units }
                 }
+                Note::DieSuspected(group) => {
+                    let layout = self.ftls[core as usize].layout();
+                    Event::DieSuspected { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
+                }
+                Note::DieFailed(die) => Event::DieFailed { die: self.wiring.die(core, die) },
+                Note::UnitsLost(die, units) => Event::UnitsLost { die: self.wiring.die(core, die), units },
+                Note::UnitsHealed(die, units) => Event::UnitsHealed { die: self.wiring.die(core, die), units },
                 Note::WornOut => Event::WornOut,
             };
             self.emit(now, event);

@@ -181,7 +181,8 @@ impl Checkpoints {
                     return None;
                 }
                 let state = match groups.use_of(group) {
-                    Use::Closed | Use::Draining | Use::Drained => KnownState::Closed { age: groups.age(group) },
+                    // Of a lost group too: by the checkpoint recovery knows which units were there.
+                    Use::Closed | Use::Draining | Use::Drained | Use::Lost => KnownState::Closed { age: groups.age(group) },
                     Use::Free => KnownState::Free,
                     Use::Active => KnownState::Open,
                     Use::Bad | Use::Metadata => return None,

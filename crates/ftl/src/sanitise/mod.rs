@@ -127,7 +127,7 @@ impl Sanitise {
                         secrets.expose(addr);
                     }
                 }
-                Use::Free | Use::Draining | Use::Bad | Use::Metadata => {}
+                Use::Free | Use::Draining | Use::Bad | Use::Metadata | Use::Lost => {}
             }
         }
         self.guard(core, panel, metadata, Vec::new(), Vec::new(), Vec::new());
@@ -624,7 +624,7 @@ fn empty_now(core: &mut Core, group: BlockGroup) {
             }
         }
         // On its way to be erased, or out of service.
-        Use::Draining | Use::Drained | Use::Free | Use::Bad | Use::Metadata => {}
+        Use::Draining | Use::Drained | Use::Free | Use::Bad | Use::Metadata | Use::Lost => {}
     }
 }
 

@@ -207,7 +207,7 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
     demand(rewrite_queue.iter().all(|(group, ..)| range.contains(&group.index())), "a die's list names a block group of another die")?;
     for (index, found) in range.clone().zip(&found) {
         let use_of = table.uses[index];
-        let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Metadata);
+        let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Metadata | Use::Lost);
         demand(*found == is_listed.then_some(use_of), "a block group is not where its use says")?;
         let is_empty = matches!(use_of, Use::Free | Use::Bad | Use::Drained | Use::Metadata);
         demand(!is_empty || table.valid[index] == Candidates::OUT, "a block group without data holds valid units")?;
