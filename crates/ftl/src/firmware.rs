@@ -23,7 +23,7 @@ use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::levelled::{self, Before, Share};
 use crate::state::lost::LostSectors;
 use crate::state::map::Map;
-use crate::state::pending::Pending;
+use crate::state::pending::{Pending, Purpose};
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
@@ -158,7 +158,10 @@ impl Firmware {
     #[cold]
     pub fn next_try(&self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
         let Rooms { core, panel, .. } = &self.rooms;
-        let Pending { group, offset, .. } = core.pending(tag);
+        let Pending { purpose, group, offset, .. } = core.pending(tag);
+        if matches!(purpose, Purpose::Probe { has_tries: false }) || core.is_failed(core.layout().die(group)) {
+            return None;
+        }
         panel.next_try(&Ctx { now, ..ctx(core) }, FlashPage::holding(core.layout(), group, offset), failed)
     }
 

@@ -13,6 +13,7 @@
 //! ```
 
 pub mod config;
+mod die_failure;
 mod dispatch;
 pub mod driver;
 mod firmware;

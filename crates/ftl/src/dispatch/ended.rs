@@ -23,7 +23,11 @@ const OF_READS: Hooks = Hooks::of(&[Hook::Read, Hook::MayWork]);
 
 /// End the operation of `report`.
 pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
-    let Pending { purpose, group, offset, cause, .. } = rooms.core.end(report.tag);
+    let pending = rooms.core.end(report.tag);
+    if rooms.core.is_failed(report.die) {
+        return super::failing::end_on_failed(rooms, report, &pending);
+    }
+    let Pending { purpose, group, offset, cause, .. } = pending;
     let good = report.status == Status::Good;
     match purpose {
         Purpose::HostRead { part } => {
@@ -53,6 +57,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
         Purpose::Copyback { from, from_program, program, closes } => {
             super::landing::copied(rooms, report, (from, from_program), (group, program), closes);
         }
+        Purpose::Probe { has_tries } => super::failing::probed(rooms, report, group, has_tries),
         Purpose::Erase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
             let has_left = core.groups().retires(core.settings().retirement, group, Some(report.status));
@@ -78,11 +83,14 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             metadata.wake_journal(core);
         }
     }
+    if !good {
+        super::failing::notice(rooms, report, purpose, group);
+    }
 }
 
 /// End a program of metadata on `die`. What waited for it goes on.
 #[inline(never)]
-fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (BlockGroup, u32)) {
+pub(super) fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (BlockGroup, u32)) {
     rooms.core.die_mut(die).programs_mut().now_mut().clear();
     match kind {
         MetadataKind::Journal => journaled(rooms, good, at.0),
@@ -102,7 +110,9 @@ fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (B
 /// End a program of the summary of `group`.
 fn summarised(rooms: &mut Rooms, good: bool, (group, program): (BlockGroup, u32)) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-    if !good {
+    if core.is_failed(core.layout().die(group)) {
+        metadata.drop_summary(group);
+    } else if !good {
         // What it holds is still known by the journal, and moves away.
         metadata.drop_summary(group);
         placement::abandon(core, group, program, sanitise.is_on());
@@ -116,7 +126,8 @@ fn summarised(rooms: &mut Rooms, good: bool, (group, program): (BlockGroup, u32)
 fn journaled(rooms: &mut Rooms, good: bool, group: BlockGroup) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     let Journaled { spoilt } = metadata.journal_programmed(core, good, group);
-    if let Some(group) = spoilt {
+    // Blocks of a failed die are bad as they are.
+    if let Some(group) = spoilt.filter(|&group| !core.is_failed(core.layout().die(group))) {
         gc::replace(core, panel, metadata, sanitise, group);
         gc::erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
     }
@@ -131,7 +142,7 @@ fn journaled(rooms: &mut Rooms, good: bool, group: BlockGroup) {
 
 /// End a read for the host's request `part`.
 #[inline]
-fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), part: PartId, good: bool) {
+pub(super) fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), part: PartId, good: bool) {
     rooms.metadata.note_media_error(!good);
     rooms.core.groups_mut().unpin(group);
     end_reading(rooms, group, offset);
@@ -205,7 +216,7 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), uni
 
 /// End a host's read of the page that holds `offset` of `group`: a sanitise task may have waited for it.
 #[inline]
-fn end_reading(rooms: &mut Rooms, group: BlockGroup, offset: u32) {
+pub(super) fn end_reading(rooms: &mut Rooms, group: BlockGroup, offset: u32) {
     if rooms.core.end_reading(group, offset) {
         let die = rooms.core.layout().die(group);
         if rooms.sanitise.has_tasks(die) {

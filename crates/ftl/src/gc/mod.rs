@@ -25,6 +25,7 @@ use crate::placement::{Data, ProgramPlace, next_group, next_program};
 use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
 use crate::state::Core;
+use crate::state::failures;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
@@ -304,6 +305,9 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
     metadata.note_stale(group);
     if core.groups_mut().invalidate(addr) {
         emptied(core, metadata, sanitise, group);
+    }
+    if core.failures().is_some() && core.groups().use_of(group) == Use::Lost {
+        failures::heal(core, group);
     }
     if core.is_gc_stalled() {
         core.wake_gc_stalled();

@@ -314,6 +314,32 @@ impl Journal {
         (self.generation, self.reserve) = (generation, reserve);
     }
 
+    /// Go on without the groups on dies that have failed: what they hold comes into a snapshot elsewhere, from memory, before any group is erased. Returns true
+    /// if records that were ordered are to be ordered again.
+    pub(crate) fn leave(&mut self, core: &mut Core) -> bool {
+        let is_there = |core: &Core, group: BlockGroup| core.is_failed(core.layout().die(group));
+        if let Reserve::Erased(group) | Reserve::Used(group) = self.reserve
+            && is_there(core, group)
+            && !self.is_erasing
+        {
+            self.reserve = Reserve::Missing;
+        }
+        let newest = self.log.groups().last();
+        let (_, had_any) = self.log.leave(core, 0);
+        if !had_any {
+            return false;
+        }
+        // The report of a program that is under way does the rest.
+        let is_cut = !self.log.is_busy() && newest.is_some_and(|newest| is_there(core, newest));
+        if is_cut {
+            (self.snapshot, self.repeats) = (None, false);
+            self.ordered.drain(..).rev().for_each(|record| self.pending.push_front(record));
+            self.memos.end(false);
+        }
+        self.snapshot_at(core.buffer_mut().next_version());
+        is_cut
+    }
+
     // How it comes to flash.
 
     /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.

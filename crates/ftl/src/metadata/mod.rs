@@ -459,6 +459,21 @@ impl Metadata {
         }
     }
 
+    /// Go on without `die`, which has failed.
+    #[cold]
+    pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) {
+        let is_cut = self.journal.as_mut().is_some_and(|journal| journal.leave(core));
+        if let Some(oob) = &mut self.oob {
+            if is_cut {
+                oob.journaled(false);
+            }
+            oob.leave(die, core.groups());
+        }
+        if self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.leave(core)) {
+            core.die_ids().for_each(|die| core.wake(die));
+        }
+    }
+
     // Second copies of marks.
 
     /// Record the marks of the program or copyback just ordered on `die`.

@@ -27,7 +27,7 @@ use crate::pages::kept::KEPT_MAX;
 use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks, marks_per_page};
 use crate::state::Core;
 use crate::state::data::MetadataKind;
-use crate::state::groups::BlockGroups;
+use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 
 /// Marks of a block group that has no summary yet.
@@ -396,6 +396,14 @@ impl OobCopies {
     pub(crate) fn forget(&mut self, group: BlockGroup) {
         self.early.remove(&group);
         self.summarised(group);
+    }
+
+    /// Go on without `die`, which has failed. Marks of groups with valid units stay: they tell what is lost there.
+    pub(crate) fn leave(&mut self, die: DieId, groups: &BlockGroups) {
+        self.due[usize::from(die.0)].clear();
+        let layout = self.layout;
+        self.early.retain(|&group, _| layout.die(group) != die);
+        self.tables.retain(|&group, _| layout.die(group) != die || groups.use_of(group) == Use::Lost);
     }
 
     /// End the summary of `group`, which is whole or not needed.

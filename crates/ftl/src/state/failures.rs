@@ -3,7 +3,7 @@
 //! What lies on a failed die stays in its block groups, and the map goes on pointing there: a unit is lost if its address is in a group of a failed die. That
 //! takes no memory for the units. A unit is lost until the host writes or trims it.
 
-use wordline_units::{DieId, Id, OpTag};
+use wordline_units::{DieId, Id, OpTag, Priority};
 
 use crate::state::Core;
 use crate::state::groups::Use;
@@ -15,8 +15,9 @@ use crate::state::work::Activity;
 /// The failed dies of one core. A core in which nothing has ever gone wrong has no such table.
 #[derive(Clone, Debug)]
 pub(crate) struct Failures {
-    /// True for each die that has failed.
     failed: Vec<bool>,
+    /// Dies that take nothing else until the probe that was ordered of them is reported.
+    held: Vec<bool>,
     /// Number of lost units on each die.
     lost: Vec<u32>,
     /// Number of changes from whole to lost, counted from the first.
@@ -26,13 +27,19 @@ pub(crate) struct Failures {
 impl Failures {
     /// Creates the table of a core with `dies` dies, none of which has failed.
     pub(crate) fn new(dies: u32) -> Failures {
-        Failures { failed: vec![false; dies as usize], lost: vec![0; dies as usize], generation: 0 }
+        Failures { failed: vec![false; dies as usize], held: vec![false; dies as usize], lost: vec![0; dies as usize], generation: 0 }
     }
 
     /// True if `die` has failed.
     #[inline]
     pub(crate) fn has(&self, die: DieId) -> bool {
         self.failed[die.index()]
+    }
+
+    /// True if `die` may not be given anything: it has failed, or the report of a probe is awaited.
+    #[inline]
+    pub(crate) fn bars(&self, die: DieId) -> bool {
+        self.failed[die.index()] || self.held[die.index()]
     }
 
     /// The dies that have failed.
@@ -79,9 +86,37 @@ pub(crate) fn watch(core: &mut Core) {
     core.failures.get_or_insert_with(|| Box::new(Failures::new(dies)));
 }
 
+/// Hold `die` until the probe that was ordered of it is reported.
+pub(crate) fn hold(core: &mut Core, die: DieId) {
+    if let Some(failures) = &mut core.failures {
+        failures.held[die.index()] = true;
+    }
+}
+
+/// Let `die` ask for work again, after the probe that it was held for.
+pub(crate) fn let_go(core: &mut Core, die: DieId) {
+    if let Some(failures) = &mut core.failures
+        && std::mem::take(&mut failures.held[die.index()])
+    {
+        core.ready.push(die);
+    }
+}
+
 /// Withdraw the queued read `tag`, which was never ordered.
 pub(crate) fn withdraw(core: &mut Core, tag: OpTag) -> Pending {
     core.pending.remove(tag)
+}
+
+/// Queue the read `tag` of `die`, which has been begun, before the others of this `priority`.
+pub(crate) fn queue_first(core: &mut Core, die: DieId, priority: Priority, tag: OpTag) {
+    core.pending[tag].next = core.dies[die].reads_mut().push_front(priority, tag);
+}
+
+/// Let the failed `die` be asked for the reads that it has begun, if it is free.
+pub(crate) fn let_serve(core: &mut Core, die: DieId) {
+    if core.dies[die].activity() == Activity::Free && !core.ready.contains(&die) {
+        core.ready.push(die);
+    }
 }
 
 /// Take `die` out of service: it leaves all sets of dies, and its groups are lost or bad. What it is doing still ends. Returns the number of units that are

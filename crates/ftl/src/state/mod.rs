@@ -304,6 +304,7 @@ impl Core {
     /// Queue the read `tag` of `die`, which is under way, before the others of this `priority`.
     pub(crate) fn queue_again(&mut self, die: DieId, priority: Priority, tag: OpTag) {
         self.under_way -= 1;
+        self.pending[tag].is_begun = true;
         self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
     }
 
@@ -319,10 +320,10 @@ impl Core {
         !self.ready.is_empty()
     }
 
-    /// Note that `die` has nothing to do. A failed one is never idle: nothing that is to be done could be given to it.
+    /// Note that `die` has nothing to do. A failed one is never idle.
     #[inline]
     pub(crate) fn rest(&mut self, die: DieId) {
-        if !self.is_failed(die) {
+        if !self.failures.as_ref().is_some_and(|failures| failures.bars(die)) {
             self.idle.insert(die, self.now);
         }
     }

@@ -1,0 +1,177 @@
+//! The detector of failed dies: it goes by the statuses of operations and by how many bits of a page are wrong.
+//!
+//! ```text
+//!            a program or erase that failed, a read that no try has mended
+//!   well ───────────────────────────────────────────────────────────────► suspect ──more bad groups than a die may have──► failed
+//!    ▲                                                                       │
+//!    └──────────── both directions have come to a good group, or to the end ─┘
+//!
+//!   group   … 6    7    8    9    10   11   12 …
+//!             ◄── good  bad  ▲    bad  bad  ──►          ▲ where it was suspected; the first page of each group is read
+//! ```
+//!
+//! - A probe is one sensing, and no try follows it: on old cells most first tries fail, so that one has failed says nothing. What it is judged by is the
+//!   number of wrong bits. A die that puts out nothing reads as noise, half of whose bits are wrong; an old page has a few.
+//! - A page with fewer wrong bits than noise is read again with all its tries. If these do not mend it either, it is old, and the die is well as far as it is
+//!   concerned. Where the controller counts no wrong bits, the tries decide.
+//! - An erased page reads as good.
+//! - Blocks that were found bad stay counted, but only a probe that is bad itself makes a failed die of a suspect one: blocks that wear out one by one do not.
+//!
+//! A die that does not answer has failed without any of this. What becomes of a failed die is for all rooms; `dispatch` goes from one to the next.
+
+mod walk;
+
+use std::collections::BTreeSet;
+
+use wordline_flash::{Operation, OperationKind, ReadTry, Report, Status};
+use wordline_units::{Cause, DieId, Id, PageId, PlaneId};
+
+use crate::state::Core;
+use crate::state::failures;
+use crate::state::layout::BlockGroup;
+use crate::state::pending::{Pending, Purpose};
+use crate::state::request::Note;
+use walk::{Look, Walk};
+
+/// Sign that a die may have failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// The status of a program or an erase: the blocks of its group are bad.
+    Status,
+    /// A read that no try has mended.
+    Read,
+}
+
+/// Next step of a die that is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The die is under no suspicion.
+    Nothing,
+    /// A probe.
+    Probe(Operation),
+    /// A probe has left the die and is not reported yet.
+    Wait,
+}
+
+/// Outcome of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// More is to be read.
+    Open,
+    /// The die is well.
+    Well,
+    /// The die has failed.
+    Failed,
+}
+
+/// What the detector knows of one die.
+#[derive(Clone, Debug, Default)]
+struct Suspect {
+    /// Blocks of the first plane that were found bad, each with those of the other planes.
+    bad: BTreeSet<u16>,
+    /// Probes under way, while the die is suspect.
+    walk: Option<Box<Walk>>,
+}
+
+/// The detector of one core.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Detector {
+    /// Empty until something goes wrong.
+    dies: Vec<Suspect>,
+}
+
+impl Detector {
+    /// Take note of an operation in `group` that went badly.
+    #[cold]
+    pub(crate) fn notice(&mut self, core: &mut Core, group: BlockGroup, sign: Sign) {
+        let die = core.layout().die(group);
+        if !core.settings().repair.detect || core.is_failed(die) {
+            return;
+        }
+        self.dies.resize_with(core.layout().dies as usize, Suspect::default);
+        let suspect = &mut self.dies[die.index()];
+        if sign == Sign::Status {
+            suspect.bad.insert(core.groups().blocks(group)[0]);
+        }
+        if suspect.walk.is_none() {
+            suspect.walk = Some(Box::new(Walk::new(core.layout(), group, sign == Sign::Read)));
+            failures::watch(core);
+            core.loadable_mut().remove(die);
+            core.outbox_mut().note(Note::DieSuspected(group));
+            core.wake(die);
+        }
+    }
+
+    /// Forget what is suspected of `die`, which has failed.
+    pub(crate) fn close(&mut self, die: DieId) {
+        if let Some(suspect) = self.dies.get_mut(die.index()) {
+            suspect.walk = None;
+        }
+    }
+
+    /// Next step of `die`, which is free.
+    #[cold]
+    pub(crate) fn step(&mut self, core: &mut Core, die: DieId) -> Step {
+        let Some(walk) = self.dies.get_mut(die.index()).and_then(|suspect| suspect.walk.as_deref_mut()) else { return Step::Nothing };
+        if walk.is_waiting() {
+            failures::hold(core, die);
+            return Step::Wait;
+        }
+        match walk.next(core.groups()) {
+            Some(look) => Step::Probe(probe(core, die, look)),
+            None => {
+                self.close(die);
+                Step::Nothing
+            }
+        }
+    }
+
+    /// End the probe of `report`.
+    #[cold]
+    pub(crate) fn probed(&mut self, core: &mut Core, report: &Report<'_>, has_tries: bool) -> Verdict {
+        let die = report.die;
+        failures::let_go(core, die);
+        let Some(suspect) = self.dies.get_mut(die.index()) else { return Verdict::Well };
+        let Some(walk) = suspect.walk.as_deref_mut() else { return Verdict::Well };
+        let noise = core.settings().noise_bits;
+        let is_noise = report.corrected_bits >= noise;
+        match (report.status, is_noise, has_tries) {
+            (Status::Good, ..) => walk.good(core.layout()),
+            (_, true, _) => {
+                suspect.bad.extend(walk.bad().map(|group| core.groups().blocks(group)[0]));
+            }
+            (_, false, false) => walk.again(),
+            // It is old, and puts out what it holds.
+            (_, false, true) if report.corrected_bits > 0 => walk.good(core.layout()),
+            (_, false, true) => suspect.bad.extend(walk.bad().map(|group| core.groups().blocks(group)[0])),
+        }
+        if suspect.bad.len() as u32 > core.settings().bad_groups_most && walk.has_found() {
+            suspect.walk = None;
+            return Verdict::Failed;
+        }
+        if walk.has_ended(core.groups()) {
+            suspect.walk = None;
+            return Verdict::Well;
+        }
+        Verdict::Open
+    }
+}
+
+/// Order the probe `look` on `die`.
+fn probe(core: &mut Core, die: DieId, look: Look) -> Operation {
+    let Look { group, plane, has_tries } = look;
+    let (plane, page) = (PlaneId(plane as u8), PageId(0));
+    let target = core.layout().one_plane(core.groups().blocks(group), plane, page);
+    let (offset, bytes) = (core.layout().page_offset(plane, page), core.settings().unit_bytes(core.layout().units_per_page));
+    core.groups_mut().pin(group);
+    let tag = core.begin(Pending::read(Purpose::Probe { has_tries }, group, offset, bytes, Cause::Probe));
+    let kind = OperationKind::Read { target, bytes, first: ReadTry::DEFAULT, tally: false, priority: None };
+    core.issue(die, tag, kind, Cause::Probe)
+}
+
+/// Declare the dies of `failed` failed in a core that has just started: their groups are lost, or bad where they hold nothing valid. Nobody is told.
+pub(crate) fn resume(core: &mut Core, failed: impl IntoIterator<Item = DieId>) {
+    for die in failed {
+        failures::fail_die(core, die);
+    }
+}
