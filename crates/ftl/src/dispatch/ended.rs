@@ -1,10 +1,10 @@
 //! The end of an operation, and what follows from it in each room.
 
 use wordline_flash::{Report, Status};
-use wordline_units::{Cause, DieId, Lpn, PartId};
+use wordline_units::{Cause, DieId, PartId};
 
 use super::Rooms;
-use crate::gc;
+use crate::gc::{self, Nameless};
 use crate::host;
 use crate::metadata::journal::Journaled;
 use crate::placement;
@@ -47,7 +47,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             rooms.core.wake(report.die);
         }
         Purpose::Move { units } => {
-            let moved = gather(rooms, report.die, (group, offset), units, report.oob, good);
+            let moved = gather(rooms, (group, offset), units, |unit| report.oob[unit as usize].0, good);
             page_read(rooms, report, group, offset, cause);
             if !good && moved > 0 {
                 tell_lost(rooms, group, offset, moved);
@@ -183,12 +183,25 @@ fn lose_missing(core: &mut Core, slot: u32, good: bool) {
     }
 }
 
-/// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere, even if the page could not be
-/// read: their sectors are lost then. Returns how many wait now.
-fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), units: u64, oob: &[Lpn], good: bool) -> u16 {
-    let Rooms { core, sanitise, .. } = rooms;
-    let first = core.layout().page_start(offset);
-    let (mut left, mut moved) = (units, 0);
+/// Look for names in some more of the map. Units that have theirs now are moved, and lost.
+#[cold]
+pub(super) fn seek_on(rooms: &mut Rooms) {
+    let Rooms { core, gc, .. } = rooms;
+    if let Some(Nameless { group, offset, units, names, .. }) = gc.names_mut().step(core.map(), core.layout()) {
+        let moved = gather(rooms, (group, offset), units, |unit| names.get(&unit).copied().unwrap_or(u32::MAX), false);
+        if moved > 0 {
+            tell_lost(rooms, group, offset, moved);
+        }
+    }
+}
+
+/// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere under their names, even if the
+/// page could not be read: their sectors are lost then. For units that have no name the read goes on until the map has told it. Returns how many wait now.
+#[inline]
+fn gather(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), units: u64, name: impl Fn(u32) -> u32, good: bool) -> u16 {
+    let Rooms { core, sanitise, gc, .. } = rooms;
+    let (first, die) = (core.layout().page_start(offset), core.layout().die(group));
+    let (mut left, mut moved, mut nameless) = (units, 0, 0u64);
     while left != 0 {
         let unit = left.trailing_zeros();
         left &= left - 1;
@@ -199,7 +212,11 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), uni
             if sanitise.is_on() && sanitise.is_on_its_way(core, die, from) {
                 continue;
             }
-            let lpn = core.map().named(oob[unit as usize].0, from);
+            let lpn = name(unit);
+            if lpn >= core.map().exported() {
+                nameless |= 1 << unit;
+                continue;
+            }
             core.map().prefetch(lpn);
             core.die_mut(die).gather(Moved { lpn, from });
             moved += 1;
@@ -207,6 +224,10 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), uni
                 lost.set(lpn, u64::MAX);
             }
         }
+    }
+    if nameless != 0 {
+        gc.names_mut().seek(core.map(), core.layout(), (group, offset), nameless);
+        return moved;
     }
     core.groups_mut().unpin(group);
     core.die_mut(die).end_move();

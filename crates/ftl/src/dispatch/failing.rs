@@ -16,7 +16,6 @@ use wordline_units::DieId;
 use super::Rooms;
 use super::ended;
 use crate::die_failure::{Sign, Verdict};
-use crate::gc;
 use crate::host;
 use crate::state::failures::{self, has_enough_space};
 use crate::state::groups::Use;
@@ -55,7 +54,7 @@ pub(super) fn probed(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, 
 #[cold]
 #[inline(never)]
 pub(super) fn fail(rooms: &mut Rooms, die: DieId) {
-    let Rooms { core, metadata, sanitise, detector, .. } = rooms;
+    let Rooms { core, metadata, sanitise, detector, gc, .. } = rooms;
     if core.is_failed(die) {
         return;
     }
@@ -67,12 +66,16 @@ pub(super) fn fail(rooms: &mut Rooms, die: DieId) {
     }
     core.services_mut().measures_mut().drop_all(die);
     sanitise.leave(core, metadata, die);
+    for page in gc.names_mut().leave(die, core.layout()) {
+        core.groups_mut().unpin(page.group);
+        core.die_mut(die).end_move();
+    }
     metadata.leave(core, die);
     sanitise.wake_keys(core, metadata);
     fail_reads(rooms, die);
     let Rooms { core, metadata, sanitise, .. } = rooms;
     if !core.is_worn_out() && !has_enough_space(core) {
-        gc::wear_out(core, metadata, sanitise);
+        crate::gc::wear_out(core, metadata, sanitise);
     }
     let Rooms { core, panel, metadata, .. } = rooms;
     metadata.notify(core, panel, News::DieFailed { die });

@@ -38,6 +38,9 @@ fn find(rooms: &mut Rooms) -> Option<Operation> {
     if let Some(stop) = rooms.core.outbox_mut().next_stop() {
         return Some(stop);
     }
+    if rooms.gc.names().is_seeking() {
+        super::ended::seek_on(rooms);
+    }
     loop {
         if let Some(die) = rooms.core.next_ready() {
             match decide(rooms, die) {
@@ -57,6 +60,11 @@ fn find(rooms: &mut Rooms) -> Option<Operation> {
             && let Some(program) = program_ahead(rooms)
         {
             return Some(program);
+        }
+        if rooms.core.under_way() == 0 && rooms.gc.names().is_seeking() {
+            // Nobody else would ask again.
+            super::ended::seek_on(rooms);
+            continue;
         }
         if rooms.core.under_way() == 0 && is_rescued(rooms) {
             continue;

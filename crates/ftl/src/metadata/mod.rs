@@ -19,7 +19,7 @@ pub(crate) mod oob;
 use std::collections::VecDeque;
 
 use wordline_flash::{Mark, Operation};
-use wordline_units::{DieId, Lpn, PartId};
+use wordline_units::{DieId, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
 use journal::{Journal, Journaled, Reserve, Step, marks_per_program, records_per_program};
@@ -28,7 +28,6 @@ use oob::OobCopies;
 
 use crate::pages::journal::History;
 use crate::pages::kept::Fact;
-use crate::pages::oob::MarkCopy;
 use crate::state::Core;
 use crate::state::allocation;
 use crate::state::buffer::Dropped;
@@ -507,25 +506,6 @@ impl Metadata {
         if oob.wants(marks_per_program(core)) {
             self.wake_journal(core);
         }
-    }
-
-    /// Logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read was copied
-    /// with its errors, and its spare area says nothing: the map knows what is valid in it, and that data is lost.
-    pub(crate) fn name_copied(&mut self, core: &mut Core, die: DieId, from: (BlockGroup, u32), spare: &[Lpn]) -> Vec<Lpn> {
-        let first = from.1 * core.layout().units_per_program;
-        let exported = core.map().exported();
-        let mut named = spare.to_vec();
-        for (unit, lpn) in named.iter_mut().enumerate().filter(|(_, lpn)| lpn.0 >= exported) {
-            let offset = first + unit as u32;
-            if core.groups().is_valid(from.0, offset) {
-                *lpn = Lpn(core.map().named(u32::MAX, core.layout().unit(from.0, offset)));
-                let version = core.buffer_mut().version_of_lost(lpn.0);
-                if let Some(oob) = &mut self.oob {
-                    oob.name(die, unit, MarkCopy { lpn: lpn.0, version, insecure: false });
-                }
-            }
-        }
-        named
     }
 
     /// Make the requests that waited for the program that has just landed wait for its record, too.

@@ -142,13 +142,6 @@ impl OobCopies {
         flying.extend(marks.iter().map(MarkCopy::of));
     }
 
-    /// Set the mark of part `unit` of the program under way on `die`, whatever its page says.
-    pub(crate) fn name(&mut self, die: DieId, unit: usize, mark: MarkCopy) {
-        if let Some(flying) = self.flying[usize::from(die.0)].get_mut(unit) {
-            *flying = mark;
-        }
-    }
-
     /// End program unit `program` of `group` on `die`. `good`: its content may be needed. `is_host`: the host has written some of it. Returns the place in
     /// the capacitors and the record that they are to keep there, if one was reserved.
     pub(crate) fn landed(
