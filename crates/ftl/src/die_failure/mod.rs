@@ -1,7 +1,7 @@
 //! The detector of failed dies: it goes by the statuses of operations and by how many bits of a page are wrong.
 //!
 //! ```text
-//!            a program or erase that failed, a read that no try has mended
+//!            a program or erase that failed, a read that no try has mended: noise
 //!   well ───────────────────────────────────────────────────────────────► suspect ──more bad groups than a die may have──► failed
 //!    ▲                                                                       │
 //!    └──────────── both directions have come to a good group, or to the end ─┘
@@ -10,12 +10,13 @@
 //!             ◄── good  bad  ▲    bad  bad  ──►          ▲ where it was suspected; the first page of each group is read
 //! ```
 //!
+//! - A read that fails makes no die suspect if it has left fewer wrong bits than noise: its page is old, or has been hit by something of its own.
 //! - A probe is one sensing, and no try follows it: on old cells most first tries fail, so that one has failed says nothing. What it is judged by is the
 //!   number of wrong bits. A die that puts out nothing reads as noise, half of whose bits are wrong; an old page has a few.
 //! - A page with fewer wrong bits than noise is read again with all its tries. If these do not mend it either, it is old, and the die is well as far as it is
-//!   concerned. Where the controller counts no wrong bits, the tries decide.
+//!   concerned.
 //! - An erased page reads as good.
-//! - Blocks that were found bad stay counted, but only a probe that is bad itself makes a failed die of a suspect one: blocks that wear out one by one do not.
+//! - Blocks that were found bad stay counted, but only a page that reads as noise makes a failed die of a suspect one: blocks that wear out one by one do not.
 //!
 //! A die that does not answer has failed without any of this. What becomes of a failed die is for all rooms; `dispatch` goes from one to the next.
 
@@ -38,8 +39,8 @@ use walk::{Look, Walk};
 pub(crate) enum Sign {
     /// The status of a program or an erase: the blocks of its group are bad.
     Status,
-    /// A read that no try has mended.
-    Read,
+    /// A read that no try has mended, with so many wrong bits in its worst codeword.
+    Read(u32),
 }
 
 /// Next step of a die that is free.
@@ -85,16 +86,15 @@ impl Detector {
     #[cold]
     pub(crate) fn notice(&mut self, core: &mut Core, group: BlockGroup, sign: Sign) {
         let die = core.layout().die(group);
-        if !core.settings().repair.detect || core.is_failed(die) {
+        let is_old = matches!(sign, Sign::Read(wrong) if wrong < core.settings().noise_bits);
+        if !core.settings().repair.detect || core.is_failed(die) || is_old {
             return;
         }
         self.dies.resize_with(core.layout().dies as usize, Suspect::default);
         let suspect = &mut self.dies[die.index()];
-        if sign == Sign::Status {
-            suspect.bad.insert(core.groups().blocks(group)[0]);
-        }
+        suspect.bad.insert(core.groups().blocks(group)[0]);
         if suspect.walk.is_none() {
-            suspect.walk = Some(Box::new(Walk::new(core.layout(), group, sign == Sign::Read)));
+            suspect.walk = Some(Box::new(Walk::new(core.layout(), group, sign != Sign::Status)));
             failures::watch(core);
             core.loadable_mut().remove(die);
             core.outbox_mut().note(Note::DieSuspected(group));
@@ -137,13 +137,10 @@ impl Detector {
         let is_noise = report.corrected_bits >= noise;
         match (report.status, is_noise, has_tries) {
             (Status::Good, ..) => walk.good(core.layout()),
-            (_, true, _) => {
-                suspect.bad.extend(walk.bad().map(|group| core.groups().blocks(group)[0]));
-            }
+            (_, true, _) => suspect.bad.extend(walk.bad().map(|group| core.groups().blocks(group)[0])),
             (_, false, false) => walk.again(),
             // It is old, and puts out what it holds.
-            (_, false, true) if report.corrected_bits > 0 => walk.good(core.layout()),
-            (_, false, true) => suspect.bad.extend(walk.bad().map(|group| core.groups().blocks(group)[0])),
+            (_, false, true) => walk.good(core.layout()),
         }
         if suspect.bad.len() as u32 > core.settings().bad_groups_most && walk.has_found() {
             suspect.walk = None;

@@ -15,8 +15,6 @@ pub(crate) struct Look {
 /// Place of a group on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Where the die was suspected.
-    Own,
     Below,
     Above,
 }
@@ -27,8 +25,6 @@ pub(crate) struct Walk {
     /// Table places of the die's groups.
     first: u32,
     end: u32,
-    /// Group where the die was suspected, as long as it is to be read itself.
-    own: Option<u32>,
     /// Next groups below and above, by place; a direction that has ended is behind its end.
     below: Option<u32>,
     above: u32,
@@ -37,25 +33,24 @@ pub(crate) struct Walk {
     /// Probe that is under way, or that comes next.
     look: Option<(Place, Look)>,
     is_waiting: bool,
-    /// True if a probe was bad.
+    /// True if a page has read as noise.
     has_found: bool,
 }
 
 impl Walk {
-    /// Begins at `group`. `reads_own`: that is read first, because all that is known of it is that one of its pages could not be read.
-    pub(crate) fn new(layout: &Layout, group: BlockGroup, reads_own: bool) -> Walk {
+    /// Begins at `group`, which is bad. `is_found`: one of its pages has read as noise.
+    pub(crate) fn new(layout: &Layout, group: BlockGroup, is_found: bool) -> Walk {
         let range = layout.groups_of(layout.die(group));
         let (first, end) = (range.start as u32, range.end as u32);
         Walk {
             first,
             end,
-            own: reads_own.then_some(group.0),
             below: group.0.checked_sub(1).filter(|&below| below >= first),
             above: group.0 + 1,
             is_up: false,
             look: None,
             is_waiting: false,
-            has_found: false,
+            has_found: is_found,
         }
     }
 
@@ -64,7 +59,7 @@ impl Walk {
         self.is_waiting
     }
 
-    /// True if a probe was bad.
+    /// True if a page has read as noise.
     pub(crate) fn has_found(&self) -> bool {
         self.has_found
     }
@@ -90,10 +85,6 @@ impl Walk {
             return;
         }
         let look = |place, group| Some((place, Look { group: BlockGroup(group), plane: 0, has_tries: false }));
-        if let Some(own) = self.own.take() {
-            self.look = look(Place::Own, own);
-            return;
-        }
         while self.below.is_some_and(|below| !is_there(below)) {
             self.step(Place::Below);
         }
@@ -111,13 +102,12 @@ impl Walk {
 
     fn step(&mut self, place: Place) {
         match place {
-            Place::Own => {}
             Place::Below => self.below = self.below.and_then(|below| below.checked_sub(1)).filter(|&below| below >= self.first),
             Place::Above => self.above += 1,
         }
     }
 
-    /// Note that the probe was good. After the last plane of a group its direction has ended; where that was the suspected group itself, both have.
+    /// Note that the probe was good. After the last plane of a group its direction has ended.
     pub(crate) fn good(&mut self, layout: &Layout) {
         self.is_waiting = false;
         let Some((place, look)) = &mut self.look else { return };
@@ -126,7 +116,6 @@ impl Walk {
             return;
         }
         match *place {
-            Place::Own => (self.below, self.above) = (None, self.end),
             Place::Below => self.below = None,
             Place::Above => self.above = self.end,
         }

@@ -30,11 +30,15 @@ use crate::techniques::seam::News;
 #[inline(never)]
 pub(super) fn notice(rooms: &mut Rooms, report: &Report<'_>, purpose: Purpose, group: BlockGroup) {
     let Rooms { core, detector, .. } = rooms;
-    let sign = match (purpose, report.status) {
+    let sign = match purpose {
         // A probe is judged by itself, and a lock that fails says nothing of a block.
-        (Purpose::Probe { .. } | Purpose::Sanitise { .. }, _) => return,
-        (_, Status::Uncorrectable) => Sign::Read,
-        (_, Status::Failed | Status::Good) => Sign::Status,
+        Purpose::Probe { .. } | Purpose::Sanitise { .. } => return,
+        Purpose::HostRead { .. } | Purpose::Fill { .. } | Purpose::Measure { .. } | Purpose::Move { .. } => {
+            Sign::Read(report.corrected_bits)
+        }
+        Purpose::Program { .. } | Purpose::Erase | Purpose::Copyback { .. } | Purpose::Metadata { .. } | Purpose::JournalErase => {
+            Sign::Status
+        }
     };
     detector.notice(core, group, sign);
 }
