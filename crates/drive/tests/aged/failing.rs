@@ -2,7 +2,7 @@
 
 use wordline_cells::Faults;
 use wordline_chip::{DieFault, RamPayload};
-use wordline_drive::{Config, Drive, Fault};
+use wordline_drive::{Bound, Config, Drive, Fault, Image, Rest};
 use wordline_engine::{Completions, Event, FlashEvent, Observer};
 use wordline_ftl::config::{Protection, RepairConfig};
 use wordline_ftl::groups::Use;
@@ -19,6 +19,8 @@ struct Watcher {
     failed: Vec<(Nanos, DieId)>,
     lost: u64,
     healed: u64,
+    /// Dies of all operations.
+    operations: Vec<DieId>,
     /// Operations on a failed die that were issued after it was told.
     after: Vec<FlashEvent>,
     probes: u64,
@@ -35,6 +37,7 @@ impl Observer for Watcher {
             Event::UnitsLost { units, .. } => self.lost += u64::from(units),
             Event::UnitsHealed { units, .. } => self.healed += u64::from(units),
             Event::Flash(flash) => {
+                self.operations.push(flash.die);
                 self.probes += u64::from(flash.cause == Cause::Probe);
                 if self.failed.iter().any(|&(when, die)| die == flash.die && flash.issued > when) {
                     self.after.push(flash);
@@ -291,4 +294,25 @@ fn a_core_without_room_for_what_is_left_takes_no_more_writes() {
     let lost = drive.firmware()[0].lost_units();
     assert!(drive.firmware()[0].utilisation() > 1.0 && lost > 0);
     assert_eq!(refused(&mut drive, &config), lost, "what lies on the others can be read");
+}
+
+#[test]
+fn a_drive_with_a_failed_die_comes_back_from_its_image_and_leaps_no_more() {
+    let config = many();
+    let mut drive = filled(&config);
+    drive.kill_die(DieId(17));
+    serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
+    let lost: Vec<_> = drive.firmware()[0].lost(0..u32::MAX).collect();
+    assert!(!lost.is_empty());
+    let image = drive.image().expect("it is settled");
+    let image = Image::from_bytes(&image.to_bytes(7), 7).expect("just written");
+    let mut back = Drive::from_image(config.clone(), image, Watcher::default()).expect("it is the same drive");
+    assert_eq!(back.firmware()[0].failed_dies().collect::<Vec<_>>(), [DieId(17)]);
+    assert_eq!(back.firmware()[0].lost(0..u32::MAX).collect::<Vec<_>>(), lost);
+    back.begin_epoch();
+    assert_eq!(back.leap(9, Rest::Measured).bound, Bound::FailedDie);
+    serve(&mut back, &mut uniform(&config, config.exported_units, 3), 12 * config.exported_units);
+    let on_it = |drive: &Drive<Watcher>| drive.observer.operations.iter().filter(|&&die| die == DieId(17)).count();
+    assert_eq!((back.firmware()[0].lost_units(), on_it(&back)), (0, 0));
+    assert_eq!(back.observer.healed, lost.iter().map(|run| u64::from(run.units.end - run.units.start)).sum::<u64>());
 }

@@ -86,6 +86,9 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
     if !good {
         super::failing::notice(rooms, report, purpose, group);
     }
+    if rooms.gc.names().is_seeking() {
+        seek_on(rooms);
+    }
 }
 
 /// End a program of metadata on `die`. What waited for it goes on.

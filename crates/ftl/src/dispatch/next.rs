@@ -38,9 +38,6 @@ fn find(rooms: &mut Rooms) -> Option<Operation> {
     if let Some(stop) = rooms.core.outbox_mut().next_stop() {
         return Some(stop);
     }
-    if rooms.gc.names().is_seeking() {
-        super::ended::seek_on(rooms);
-    }
     loop {
         if let Some(die) = rooms.core.next_ready() {
             match decide(rooms, die) {

@@ -1,7 +1,7 @@
 //! Units without a name: valid units whose page can be read no more, neither data nor spare area. What they are called only the map says, and that goes from
 //! units to places.
 //!
-//! The map is looked through once for all that wait, a segment with each order of the core: however large it is, no event waits for it. Until the units of a
+//! The map is looked through once for all that wait, a segment with each report: however large it is, no event waits for it. Until the units of a
 //! page have their names, the read of the page counts as under way.
 
 use std::collections::BTreeMap;
