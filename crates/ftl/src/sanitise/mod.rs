@@ -385,6 +385,13 @@ impl Sanitise {
             left = secrets.of_group(group).filter(|&addr| secrets.task_for(addr).is_none() && !self.is_key_doomed(core, addr)).collect();
         }
         let layout = *core.layout();
+        if core.is_failed(layout.die(group)) {
+            // No operation reaches it, but its keys can be destroyed. What cannot was told when the die failed.
+            for addr in left {
+                if self.keys.is_some() { self.drop_key(core, metadata, addr, barrier, trims) } else { self.secrets_mut().gone_one(addr) }
+            }
+            return;
+        }
         let mut pages: Vec<u32> = left.iter().map(|&addr| layout.page_start(layout.offset(addr))).collect();
         pages.dedup();
         // One that is active may have its last program under way.

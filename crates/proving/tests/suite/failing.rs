@@ -9,10 +9,10 @@ use wordline_chip::DieFault;
 use wordline_drive::{Config, Drive, Fault, Pace};
 use wordline_engine::{Event, Observer};
 use wordline_ftl::groups::Use;
-use wordline_ftl::techniques::DECLARATIONS;
+use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_ftl::{BlockGroup, Firmware};
 use wordline_plan::Plan;
-use wordline_proving::interactions::SMALL;
+use wordline_proving::interactions::{self, SMALL};
 use wordline_proving::{bench, effort};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, DieId, HostOp, HostRequest, Nanos};
@@ -168,31 +168,49 @@ fn is_given_up(ftl: &Firmware, die: DieId) -> bool {
     groups.all(|of| matches!(of, Use::Lost | Use::Bad)) && ftl.free_groups(die) == 0
 }
 
+/// A drive of `config` on which a die fails under load. Nothing is done there any more, and all that waits comes to its end.
+fn lets_go(what: &str, mut config: Config) -> Drive<Told> {
+    // Room for a die to fail.
+    config.exported_units = config.exported_units * 6 / 10;
+    let mut drive = filled(&config);
+    config.cells.iter().filter_map(|cells| cells.age.as_ref()).for_each(|age| drive.set_age(age));
+    drive.serve(&mut mixed(&config, 1, 0.3), Pace::Closed { depth: 16 }, Some(4_000));
+    let die = DieId(2);
+    drive.kill_die(die);
+    drive.serve(&mut mixed(&config, 2, 0.3), Pace::Closed { depth: 16 }, Some(8_000));
+    drive.settle();
+    let told = &drive.observer;
+    assert_eq!(told.failed.iter().map(|failed| failed.1).collect::<Vec<_>>(), [die], "{what}");
+    assert_eq!(told.after, [], "{what}: work on a failed die");
+    assert!(!drive.is_worn_out(), "{what}: it takes no more writes");
+    assert!(is_given_up(&drive.firmware()[0], die), "{what}");
+    drive.audit().unwrap_or_else(|problem| panic!("{what}: {problem}"));
+    drive
+}
+
 #[test]
 fn every_technique_lets_go_of_a_failed_die() {
     let mut asked: Vec<&str> = Vec::new();
+    let mut ask = |name: &str, config: Config| {
+        let names: Vec<&str> = config.firmware.techniques.iter().map(|choice| choice.card().name).collect();
+        let drive = lets_go(&format!("{name}: {names:?}"), config);
+        asked.extend(names);
+        drive
+    };
     for small in SMALL {
-        let sets = small.techniques.iter().map(std::slice::from_ref).chain([small.techniques]);
-        for chosen in sets {
-            asked.extend(chosen.iter().map(|choice| choice.card().name));
-            let mut config = (small.build)(chosen);
-            // Room for a die to fail.
-            config.exported_units = config.exported_units * 6 / 10;
-            let mut drive = filled(&config);
-            config.cells.iter().filter_map(|cells| cells.age.as_ref()).for_each(|age| drive.set_age(age));
-            drive.serve(&mut mixed(&config, 1, 0.3), Pace::Closed { depth: 16 }, Some(4_000));
-            let die = DieId(2);
-            drive.kill_die(die);
-            drive.serve(&mut mixed(&config, 2, 0.3), Pace::Closed { depth: 16 }, Some(8_000));
-            drive.settle();
-            let what = || format!("{}: {:?}", small.name, chosen.iter().map(|choice| choice.card().name).collect::<Vec<_>>());
-            let told = &drive.observer;
-            assert_eq!(told.failed.iter().map(|failed| failed.1).collect::<Vec<_>>(), [die], "{}", what());
-            assert_eq!(told.after, [], "{}: work on a failed die", what());
-            assert!(!drive.is_worn_out() && is_given_up(&drive.firmware()[0], die), "{}", what());
-            drive.audit().unwrap_or_else(|problem| panic!("{}: {problem}", what()));
+        for chosen in small.techniques.iter().map(std::slice::from_ref).chain([small.techniques]) {
+            ask(small.name, (small.build)(chosen));
         }
     }
+    for sanitiser in [Choice::EraseAtOnce, Choice::WordlineScrub, Choice::ReprogramPage] {
+        let mut config = interactions::config(&[sanitiser]);
+        let sheet = &mut config.firmware.sheet;
+        (sheet.capabilities.scrub, sheet.capabilities.reprogram) = (true, true);
+        (sheet.timing.scrub, sheet.timing.reprogram) = (Nanos::from_micros(100), Nanos::from_micros(100));
+        config.sheet = config.firmware.sheet;
+        let drive = ask("plain", config);
+        assert!(drive.observer.exposed > 0, "what was secret on the die is told");
+    }
     let missing: Vec<_> = DECLARATIONS.iter().map(|declaration| declaration.card.name).filter(|name| !asked.contains(name)).collect();
-    println!("not on a small drive: {missing:?}");
+    assert_eq!(missing, Vec::<&str>::new(), "techniques that no drive here has");
 }
