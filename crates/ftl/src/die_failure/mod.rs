@@ -172,3 +172,137 @@ pub(crate) fn resume(core: &mut Core, failed: impl IntoIterator<Item = DieId>) {
         failures::fail_die(core, die);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_units::Bytes;
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::config::{Config, RepairConfig};
+    use crate::setup::build;
+    use crate::state::layout::tests::small_sheet;
+
+    const DIE: DieId = DieId(0);
+    /// Codewords of so many bits: noise is a quarter of them.
+    const CODEWORD: u32 = 8_192;
+    const AT: BlockGroup = BlockGroup(50);
+
+    /// A die of 100 groups, of which two may be bad.
+    fn config() -> Config {
+        let sheet = small_sheet(1, 100, wordline_flash::ProgramScope::Page);
+        Config { sheet, codeword_bits: CODEWORD, unit: Bytes::kib(4), ..small(64) }
+    }
+
+    /// What comes of the probes of a die that answers by `answers`: status and wrong bits of the first page of a group, read with tries or without. Returns the
+    /// verdict, and what was read.
+    fn judged(config: &Config, sign: Sign, answers: impl Fn(u32, bool) -> (Status, u32)) -> (Verdict, Vec<(u32, bool)>) {
+        let mut core = build(config).core;
+        let mut detector = Detector::default();
+        detector.notice(&mut core, AT, sign);
+        let mut read = Vec::new();
+        loop {
+            let Step::Probe(operation) = detector.step(&mut core, DIE) else { return (Verdict::Well, read) };
+            assert_eq!(detector.step(&mut core, DIE), Step::Wait, "one probe at a time");
+            let Pending { group, purpose: Purpose::Probe { has_tries }, .. } = core.end(operation.tag) else { panic!("no probe") };
+            core.groups_mut().unpin(group);
+            read.push((group.0, has_tries));
+            let (status, wrong) = answers(group.0, has_tries);
+            let report = Report { corrected_bits: wrong, ..Report::plain(operation.tag, DIE, status, &[]) };
+            core.ready(DIE);
+            match detector.probed(&mut core, &report, has_tries) {
+                Verdict::Open => {}
+                verdict => return (verdict, read),
+            }
+        }
+    }
+
+    const NOISE: (Status, u32) = (Status::Uncorrectable, CODEWORD / 2);
+
+    #[test]
+    fn a_die_that_puts_out_noise_has_failed_after_as_many_groups_as_may_be_bad() {
+        let (verdict, read) = judged(&config(), Sign::Status, |_, _| NOISE);
+        assert_eq!((verdict, read), (Verdict::Failed, vec![(49, false), (51, false)]), "three are bad, and no try follows a probe");
+        let (verdict, read) = judged(&config(), Sign::Read(CODEWORD / 2), |_, _| NOISE);
+        assert_eq!((verdict, read.len()), (Verdict::Failed, 2));
+    }
+
+    #[test]
+    fn a_die_between_whose_bad_groups_there_are_good_ones_is_well() {
+        let (verdict, read) = judged(&config(), Sign::Status, |_, _| (Status::Good, 3));
+        assert_eq!((verdict, read), (Verdict::Well, vec![(49, false), (51, false)]));
+        // Two bad in a row are one too few.
+        let (verdict, read) = judged(&config(), Sign::Status, |group, _| if group == 51 { NOISE } else { (Status::Good, 3) });
+        assert_eq!((verdict, read), (Verdict::Well, vec![(49, false), (51, false), (52, false)]));
+    }
+
+    #[test]
+    fn old_cells_are_read_again_with_their_tries_and_are_well_even_if_none_mends_them() {
+        for last in [(Status::Good, 60), (Status::Uncorrectable, 150)] {
+            let answers = |_, has_tries| if has_tries { last } else { (Status::Uncorrectable, 400) };
+            let (verdict, read) = judged(&config(), Sign::Status, answers);
+            assert_eq!((verdict, read), (Verdict::Well, vec![(49, false), (49, true), (51, false), (51, true)]));
+        }
+        // What is noise only at the second look is noise.
+        let late = |_, has_tries| if has_tries { NOISE } else { (Status::Uncorrectable, CODEWORD / 4 - 1) };
+        assert_eq!(judged(&config(), Sign::Status, late).0, Verdict::Failed);
+    }
+
+    #[test]
+    fn a_page_that_is_old_makes_no_die_suspect_and_noise_does() {
+        for (wrong, is_suspected) in [(0, false), (CODEWORD / 4 - 1, false), (CODEWORD / 4, true)] {
+            let mut core = build(&config()).core;
+            let mut detector = Detector::default();
+            detector.notice(&mut core, AT, Sign::Read(wrong));
+            assert_eq!(matches!(detector.step(&mut core, DIE), Step::Probe(_)), is_suspected, "{wrong} bits");
+        }
+    }
+
+    #[test]
+    fn blocks_that_fail_one_by_one_make_no_failed_die_however_many_they_are() {
+        let mut core = build(&config()).core;
+        let mut detector = Detector::default();
+        for group in (0..100).step_by(3).map(BlockGroup) {
+            detector.notice(&mut core, group, Sign::Status);
+            while let Step::Probe(operation) = detector.step(&mut core, DIE) {
+                let Pending { group, .. } = core.end(operation.tag);
+                core.groups_mut().unpin(group);
+                let verdict = detector.probed(&mut core, &Report::plain(operation.tag, DIE, Status::Good, &[]), false);
+                assert_ne!(verdict, Verdict::Failed);
+            }
+        }
+        // They stay counted: the next page of noise is one too many.
+        detector.notice(&mut core, BlockGroup(1), Sign::Read(CODEWORD / 2));
+        let Step::Probe(operation) = detector.step(&mut core, DIE) else { panic!("it is suspect") };
+        let report = Report { corrected_bits: CODEWORD / 2, ..Report::plain(operation.tag, DIE, Status::Uncorrectable, &[]) };
+        assert_eq!(detector.probed(&mut core, &report, false), Verdict::Failed);
+    }
+
+    #[test]
+    fn at_the_ends_of_a_die_a_direction_is_over_and_without_the_detector_nothing_begins() {
+        let mut core = build(&config()).core;
+        let mut detector = Detector::default();
+        detector.notice(&mut core, BlockGroup(0), Sign::Status);
+        let Step::Probe(operation) = detector.step(&mut core, DIE) else { panic!("it is suspect") };
+        assert_eq!(core.pending(operation.tag).group, BlockGroup(1));
+        let report = Report::plain(operation.tag, DIE, Status::Good, &[]);
+        assert_eq!(detector.probed(&mut core, &report, false), Verdict::Well);
+        let off = Config { repair: RepairConfig { detect: false, ..RepairConfig::DEFAULT }, ..config() };
+        let mut core = build(&off).core;
+        detector.notice(&mut core, AT, Sign::Status);
+        assert_eq!((detector.step(&mut core, DIE), core.failures().is_none()), (Step::Nothing, true));
+    }
+
+    #[test]
+    fn a_die_that_is_declared_failed_at_the_start_has_its_groups_lost_or_bad() {
+        use crate::state::groups::Use;
+        let crate::dispatch::Rooms { mut core, mut sanitise, .. } = build(&Config { dies: 2, ..small(64) });
+        crate::setup::construct::fill(&mut core, &mut sanitise, 60);
+        resume(&mut core, [DieId(1)]);
+        let uses: Vec<Use> = core.layout().groups_of(DieId(1)).map(|group| core.groups().use_of(BlockGroup(group as u32))).collect();
+        assert!(uses.contains(&Use::Lost) && uses.iter().all(|of| matches!(of, Use::Lost | Use::Bad)));
+        let lost = core.failures().map_or(0, |failures| failures.lost());
+        let there = (0..60).filter(|&lpn| core.is_lost(core.map().get(lpn))).count() as u64;
+        assert!(lost == there && lost > 0 && core.die(DieId(1)).free_count() == 0);
+    }
+}
