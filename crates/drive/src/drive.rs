@@ -5,9 +5,9 @@ use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Serv
 use wordline_flash::Spans;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Technique;
-use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
+use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, DieId, GroupId, HostOp, HostRequest, IdMap, Nanos, RequestId};
+use wordline_units::{Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
 
 use crate::config::Config;
 use crate::data::DataPlane;
@@ -386,37 +386,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             deadline = self.ftls[core as usize].next_deadline();
         }
         while let Some(note) = self.ftls[core as usize].note() {
-            let event = match note {
-                Note::KeyGone(addr) => {
-                    if O::FOLLOWS {
-                        self.tell_key_gone(now, core, addr);
-                    }
-                    continue;
-                }
-                Note::Retired(group) => {
-                    let layout = self.ftls[core as usize].layout();
-                    Event::Retired { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
-                }
-                Note::Exposed(group) => {
-                    let layout = self.ftls[core as usize].layout();
-                    Event::Exposed { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
-                }
-                Note::ProgrammedAgain(group) => {
-                    let layout = self.ftls[core as usize].layout();
-                    Event::ProgrammedAgain { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
-                }
-                Note::DataLost(group, units) => {
-                    Event::DataLost { die: self.wiring.die(core, self.ftls[core as usize].layout().die(group)), units }
-                }
-                Note::DieSuspected(group) => {
-                    let layout = self.ftls[core as usize].layout();
-                    Event::DieSuspected { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
-                }
-                Note::DieFailed(die) => Event::DieFailed { die: self.wiring.die(core, die) },
-                Note::UnitsLost(die, units) => Event::UnitsLost { die: self.wiring.die(core, die), units },
-                Note::UnitsHealed(die, units) => Event::UnitsHealed { die: self.wiring.die(core, die), units },
-                Note::WornOut => Event::WornOut,
-            };
+            let Some(event) = self.event_of(now, core, note) else { continue };
             self.emit(now, event);
         }
         if let Some(deadline) = deadline

@@ -457,8 +457,8 @@ impl Firmware {
         self.core().is_lost(self.map().get(lpn))
     }
 
-    /// Lost units of `range` as runs, first unit first: the units of a run lie on one die. It looks at each mapped unit of the range where anything is lost, and
-    /// at none elsewhere.
+    /// Lost units of `range` as runs, first unit first: the units of a run lie on one die. It looks at each mapped unit of the range where anything is lost,
+    /// and at none elsewhere.
     pub fn lost(&self, range: Range<u32>) -> impl Iterator<Item = LostRun> + '_ {
         let end = if self.lost_units() > 0 { range.end.min(self.map().exported()) } else { range.start };
         let mut at = range.start;

@@ -46,7 +46,12 @@ impl Observer for Watcher {
             Event::Completed(done) => self.refused += u64::from(!done.ok),
             Event::Retired { .. } => self.retired += 1,
             Event::WornOut => self.worn_out = true,
-            _ => {}
+            Event::Arrived { .. }
+            | Event::Invalidated { .. }
+            | Event::ProgrammedAgain { .. }
+            | Event::Exposed { .. }
+            | Event::DataLost { .. }
+            | Event::Stopped { .. } => {}
         }
     }
 }
@@ -129,7 +134,7 @@ fn ask(drive: &mut Drive<Completions, RamPayload>, request: &HostRequest, bytes:
     }
 }
 
-/// What the host knows of a sector: a byte that fills it, and whether it may be lost.
+/// Knowledge of the host about a sector: a byte that fills it, and whether it may be lost.
 type Sector = (u8, bool);
 
 /// Random requests, with a die that is killed after half of them.
@@ -180,7 +185,7 @@ fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed
     }
 }
 
-/// Whether `read` returns what is `known`; it may fail where a sector may be lost.
+/// True if `read` returns what is `known`; it may fail where a sector may be lost.
 fn is_as_known(drive: &mut Drive<Completions, RamPayload>, read: &HostRequest, known: &[Sector], step: u64) -> bool {
     let found = ask(drive, read, &[]);
     let Some(bytes) = &found else {

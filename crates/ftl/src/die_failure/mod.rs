@@ -65,7 +65,7 @@ pub(crate) enum Verdict {
     Failed,
 }
 
-/// What the detector knows of one die.
+/// Facts about one die.
 #[derive(Clone, Debug, Default)]
 struct Suspect {
     /// Blocks of the first plane that were found bad, each with those of the other planes.
@@ -194,7 +194,7 @@ mod tests {
         Config { sheet, codeword_bits: CODEWORD, unit: Bytes::kib(4), ..small(64) }
     }
 
-    /// What comes of the probes of a die that answers by `answers`: status and wrong bits of the first page of a group, read with tries or without. Returns the
+    /// Outcome of the probes of a die that answers by `answers`: status and wrong bits of the first page of a group, read with tries or without: the
     /// verdict, and what was read.
     fn judged(config: &Config, sign: Sign, answers: impl Fn(u32, bool) -> (Status, u32)) -> (Verdict, Vec<(u32, bool)>) {
         let mut core = build(config).core;
@@ -212,7 +212,7 @@ mod tests {
             core.ready(DIE);
             match detector.probed(&mut core, &report, has_tries) {
                 Verdict::Open => {}
-                verdict => return (verdict, read),
+                verdict @ (Verdict::Well | Verdict::Failed) => return (verdict, read),
             }
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Nameless {
     pub offset: u32,
     /// Units without a name, one bit each.
     pub units: u64,
-    /// Their logical units by their place in the page, once they are known.
+    /// Logical units of these by their place in the page, once they are known.
     pub names: BTreeMap<u32, u32>,
     /// Number of entries to be looked at before all of the map has been seen since the page came.
     left: u32,

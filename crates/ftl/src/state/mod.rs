@@ -320,7 +320,7 @@ impl Core {
         !self.ready.is_empty()
     }
 
-    /// Note that `die` has nothing to do. A failed one is never idle.
+    /// Note that `die` has nothing to do.
     #[inline]
     pub(crate) fn rest(&mut self, die: DieId) {
         if !self.failures.as_ref().is_some_and(|failures| failures.bars(die)) {

@@ -68,9 +68,9 @@ pub enum Note {
     DieSuspected(BlockGroup),
     /// A die has failed: nothing is read or written there any more.
     DieFailed(DieId),
-    /// So many units were lost with a failed die.
+    /// Units were lost with a failed die: so many of them.
     UnitsLost(DieId, u32),
-    /// The host has written or trimmed so many of the units that were lost with a failed die.
+    /// Units that were lost with a failed die were written or trimmed: so many of them.
     UnitsHealed(DieId, u32),
     /// The core takes no more writes.
     WornOut,

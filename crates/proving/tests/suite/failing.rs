@@ -42,7 +42,16 @@ impl Observer for Told {
                 let is_late = self.failed.iter().any(|&(told, die)| die == flash.die && flash.issued > told);
                 self.after.extend(is_late.then_some((flash.die, flash.cause)));
             }
-            _ => {}
+            Event::Arrived { .. }
+            | Event::Completed(_)
+            | Event::Invalidated { .. }
+            | Event::Retired { .. }
+            | Event::ProgrammedAgain { .. }
+            | Event::DataLost { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
+            | Event::Stopped { .. }
+            | Event::WornOut => {}
         }
     }
 }
