@@ -235,8 +235,6 @@ impl Core {
         View::new(&self.groups, &self.dies, self.services.get(), self.now)
     }
 
-    // Time.
-
     /// Instant of the call that is being answered.
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
