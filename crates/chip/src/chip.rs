@@ -128,7 +128,7 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) read_times: u32,
     /// Erases of each block before the present epoch, if one is under way. No image has it.
     pub(crate) epoch: Option<Box<[u32]>>,
-    dead: bool,
+    pub(crate) dead: bool,
     /// What somebody has ordered to go wrong, if anything.
     pub(crate) faults: Option<Box<FaultTable>>,
 }

@@ -175,6 +175,13 @@ impl<P: Payload> Chip<P> {
         self.is_faulty(plane, target.block(plane), target.page)
     }
 
+    /// Whether the page of `target` is not driven: its die, its plane or its block has failed, and what comes out is noise.
+    #[cold]
+    pub(crate) fn reads_as_noise(&self, target: &Target) -> bool {
+        let has_failed = |plane: PlaneId| self.faults.as_ref().is_some_and(|table| table.has_failed(plane, target.block(plane).0));
+        self.dead || planes(target.planes).any(has_failed)
+    }
+
     /// Whether a fault makes the program of `target` that begins now fail.
     #[cold]
     pub(crate) fn fails_program(&mut self, target: &Target) -> bool {

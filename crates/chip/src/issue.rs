@@ -304,6 +304,10 @@ impl<P: Payload> Chip<P> {
             status = Status::Uncorrectable;
             known = status;
         }
+        if (self.dead || self.faults.is_some()) && self.reads_as_noise(&target) {
+            // Half of all bits, whatever stood there.
+            errors = self.sheet.geometry.page.0 as u32 * 4;
+        }
         let issued = self.occupy(class, now, Work { kind: WorkKind::Read, target, pages: 0 }, status);
         self.registers.sense(target, known, issued.ready_at, cache);
         Issued { errors, ..issued }

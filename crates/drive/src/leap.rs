@@ -52,6 +52,8 @@ pub enum Bound {
     Asked,
     /// A block comes to the end of its erases.
     Retirement,
+    /// A die has failed: no epoch after it is like the one before.
+    FailedDie,
 }
 
 /// Result of a leap.
@@ -109,6 +111,9 @@ impl<O: Observer> Drive<O> {
     /// # Panics
     /// If no epoch is under way.
     pub fn leap_bound(&self, times: u32) -> (u32, Bound) {
+        if self.ftls.iter().any(|ftl| ftl.failed_dies().next().is_some()) {
+            return (0, Bound::FailedDie);
+        }
         let mut bound = (times, Bound::Asked);
         for (core, ftl) in self.ftls.iter().enumerate() {
             let layout = ftl.layout();
@@ -238,7 +243,7 @@ impl<O: Observer> Drive<O> {
 
 /// True if the blocks of `group` are used.
 fn is_in_service(ftl: &Firmware, group: BlockGroup) -> bool {
-    ftl.groups().use_of(group) != Use::Bad
+    !matches!(ftl.groups().use_of(group), Use::Bad | Use::Lost)
 }
 
 /// Blocks of `group`, one of each plane.

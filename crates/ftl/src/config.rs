@@ -8,7 +8,7 @@ use wordline_units::Bytes;
 use crate::pages::oob::marks_per_page;
 use crate::retirement::RetirementPolicy;
 use crate::state::layout::Layout;
-pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
+pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, RepairConfig, ScheduleConfig};
 use crate::state::wordline_order::WordlineOrder;
 use crate::techniques::Choice;
 use crate::techniques::declaration::Site;
@@ -32,6 +32,8 @@ pub struct Config {
     pub read_entries: u32,
     /// True if the controller searches for the best references of a page that no entry of the table serves. The drive sets it.
     pub read_search: bool,
+    /// Bits of a codeword; 0: the controller does not count wrong bits. The drive sets it.
+    pub codeword_bits: u32,
     /// Limits within which the chip's maker characterised narrowed programs; `None`: not characterised.
     pub margins: Option<Arc<Margins>>,
     /// Tables of how blocks age, found on lots of chips that are not the drive's.
@@ -54,6 +56,8 @@ pub struct Config {
     pub free_block: FreeBlockConfig,
     /// Policy that decides when blocks leave service.
     pub retirement: RetirementPolicy,
+    /// Settings of the detector of failed dies.
+    pub repair: RepairConfig,
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
@@ -137,6 +141,7 @@ pub(crate) mod tests {
             sheet: small_sheet(1, 10, ProgramScope::Page),
             read_entries: 1,
             read_search: false,
+            codeword_bits: 0,
             margins: None,
             tables: Tables::default(),
             dies: 1,
@@ -155,6 +160,7 @@ pub(crate) mod tests {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
+            repair: RepairConfig::DEFAULT,
             schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None, reads_in_row: None },
             wordline_order: WordlineOrder::HorizontalFirst,
             spared_max: 0,

@@ -496,6 +496,21 @@ sections! {
         oob_place: OobPlace = OobPlace::Group;
     }
 
+    /// What the firmware does about dies that fail.
+    "repair" (drive) repair: Repair {
+        /// Whether it looks for dies that have failed, once an operation went badly: it reads the first pages of the blocks beside. A die that has failed is
+        /// not used any more. What lay there is lost until it is written or trimmed, and reads of it fail at once.
+        detect: bool = true;
+        /// Share of a die's blocks that may be bad before the die counts as failed. One bad block never makes a failed die. Blocks that a retirement policy
+        /// takes out of service do not count.
+        bad_blocks_per_die: Share = Share::TWO_PERCENT;
+        /// Share of a codeword's bits that is wrong where a page reads as noise. A block whose first page reads so is bad; one that has fewer wrong bits is
+        /// old, and read again with the retry table.
+        noise: Share = Share::QUARTER;
+        /// Share that the exported units are of the units of all blocks in service, from which on a core with a failed die takes no more writes.
+        limit: Share = Share::ALMOST_ALL;
+    }
+
     /// How a run starts.
     "run" (drive) run: Run {
         /// The seed of every die's cells and every policy that samples.

@@ -123,6 +123,7 @@ impl Observer for Tally {
             Event::Invalidated { .. } => {}
             Event::Retired { .. } => self.retired += 1,
             Event::Exposed { .. } | Event::ProgrammedAgain { .. } | Event::DataLost { .. } | Event::Stopped { .. } => {}
+            Event::DieSuspected { .. } | Event::DieFailed { .. } | Event::UnitsLost { .. } | Event::UnitsHealed { .. } => {}
             Event::WornOut => self.worn_out = true,
         }
     }

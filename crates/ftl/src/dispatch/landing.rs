@@ -7,7 +7,7 @@
 //! ```
 
 use wordline_flash::{Report, Status};
-use wordline_units::{DieId, Lpn};
+use wordline_units::DieId;
 
 use super::Rooms;
 use crate::gc::invalidate;
@@ -312,11 +312,8 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
     let &Report { status, spans, .. } = report;
     let copies = core.view().copies(from.0, from.1).map(|copies| copies.saturating_add(1));
     metadata.notify(core, panel, News::Copied(CopyReport { from: source, to: place, status, copies, array: spans.die }));
-    let named: Vec<Lpn>;
-    let mut spare = report.oob;
+    let spare = report.oob;
     if metadata.has_oob() {
-        named = metadata.name_copied(core, report.die, from, spare);
-        spare = &named;
         if core.settings().twins {
             let layout = core.layout();
             let is_stale = |&unit: &u32| {
@@ -329,14 +326,17 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         metadata.note_landing(core, report.die, to, (good, false));
     }
     if good {
-        let mut valid = 0;
+        let (mut valid, mut has_nameless) = (0, false);
+        let exported = core.map().exported();
         for unit in 0..units {
             let core = &rooms.core;
             let source = core.layout().unit(from.0, from.1 * units + unit);
             let addr = core.layout().unit(to.0, to.1 * units + unit);
-            let lpn = core.groups().is_valid(from.0, from.1 * units + unit).then(|| core.map().named(spare[unit as usize].0, source));
+            let lpn = spare[unit as usize].0;
+            let is_valid = core.groups().is_valid(from.0, from.1 * units + unit);
+            has_nameless |= is_valid && lpn >= exported;
             // The host may have overwritten it while it moved.
-            match lpn.filter(|&lpn| core.map().get(lpn) == source) {
+            match Some(lpn).filter(|&lpn| is_valid && lpn < exported && core.map().get(lpn) == source) {
                 Some(lpn) => {
                     repoint(rooms, lpn, addr);
                     valid += 1;
@@ -355,6 +355,11 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
             placement::complete(core, panel, metadata, to.0);
         }
         metadata.count_program(core);
+        if has_nameless {
+            // Their page could not be read. They stay where they are until they are moved by name.
+            rooms.core.die_mut(report.die).advance_job(from.1 * units);
+            rooms.gc.bar_copyback(from.0, from.1);
+        }
     } else {
         // The source is untouched, so its units are moved again.
         let job = core.die(report.die).job().expect("a copyback belongs to a victim");

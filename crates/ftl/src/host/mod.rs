@@ -101,7 +101,7 @@ pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
             continue;
         }
         let addr = core.map().get(lpn);
-        if core.is_refused(lpn) {
+        if core.is_refused(lpn) || core.is_lost(addr) {
             core.requests_mut().spoil(part);
             run = None;
             continue;
@@ -227,6 +227,8 @@ pub(crate) fn complete_partials(core: &mut Core, panel: &Panel, metadata: &Metad
                 core.outbox_mut().step(DataStep::Refused { slot, missing });
             }
             core.buffer_mut().filled(slot);
+        } else if core.is_lost(addr) {
+            lose_rest(core, slot);
         } else if addr == UnitAddr::NONE {
             complete(core, sanitise, slot, addr);
         } else {
@@ -234,6 +236,19 @@ pub(crate) fn complete_partials(core: &mut Core, panel: &Panel, metadata: &Metad
             queue_read(core, panel, Purpose::Fill { slot }, Cause::Fill, addr, bytes, Priority::Normal);
         }
     }
+}
+
+/// Complete the unit in `slot`, whose missing sectors are lost with a failed die.
+pub(crate) fn lose_rest(core: &mut Core, slot: u32) {
+    let missing = core.buffer().missing(slot);
+    if core.settings().keeps_data {
+        core.outbox_mut().step(DataStep::Refused { slot, missing });
+    } else {
+        // Where the sectors that it landed with are looked for.
+        core.lost_mut();
+        core.buffer_mut().lose(slot, missing);
+    }
+    core.buffer_mut().filled(slot);
 }
 
 /// Complete the unit in `slot`, whose missing sectors lie at `from`.

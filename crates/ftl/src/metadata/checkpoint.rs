@@ -76,6 +76,8 @@ pub(crate) struct Checkpoints {
     abandoned: BTreeSet<BlockGroup>,
     /// Data programs since the last program of a checkpoint.
     due: u32,
+    /// True if the program under way comes to nothing, because groups of its checkpoint were on a die that has failed.
+    is_cut: bool,
 }
 
 impl Checkpoints {
@@ -110,6 +112,7 @@ impl Checkpoints {
             unsure: BTreeSet::new(),
             abandoned: BTreeSet::new(),
             due: 0,
+            is_cut: false,
         }
     }
 
@@ -192,8 +195,37 @@ impl Checkpoints {
         self.unsure.insert(group);
     }
 
+    /// Go on without what lies on dies that have failed. Returns true if the last of the groups that must go was there.
+    pub(crate) fn leave(&mut self, core: &mut Core) -> bool {
+        let is_there = |group: &BlockGroup| core.is_failed(core.layout().die(*group));
+        self.unsure.retain(|group| !is_there(group));
+        let before = self.abandoned.len();
+        self.abandoned.retain(|group| !is_there(group));
+        let is_over = before > 0 && self.abandoned.is_empty();
+        if self.log.groups().any(|group| is_there(&group)) {
+            if self.log.is_busy() { self.is_cut = true } else { self.cut(core) }
+        }
+        is_over
+    }
+
+    /// Drop the checkpoint that is being written, and the newest whole one with it if a part of that is gone.
+    fn cut(&mut self, core: &mut Core) {
+        (self.is_cut, self.writing) = (false, None);
+        let held = self.held;
+        let (left, _) = self.log.leave(core, held);
+        if left < held {
+            (self.held, self.whole) = (0, None);
+        }
+        self.log.seal(core.layout());
+        self.log.release_newest(core, self.held);
+    }
+
     /// End a program in `group`. Groups that are not needed any more are let go.
     pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
+        if self.is_cut {
+            self.log.ended();
+            return self.cut(core);
+        }
         let writing = self.writing.as_ref().expect("it was ordered");
         if !good {
             // What is whole stays where it is; the next one begins elsewhere.
@@ -221,7 +253,8 @@ impl Writing {
             let state = match groups.use_of(group) {
                 Use::Bad | Use::Metadata => return None,
                 _ if groups.is_condemned(group) || unsure.contains(&group) => doubtful?,
-                Use::Closed | Use::Draining | Use::Drained => KnownState::Closed { age: groups.age(group) },
+                // Of a lost group too: by the checkpoint recovery knows which units were there.
+                Use::Closed | Use::Draining | Use::Drained | Use::Lost => KnownState::Closed { age: groups.age(group) },
                 Use::Free => KnownState::Free,
                 Use::Active => KnownState::Open,
             };

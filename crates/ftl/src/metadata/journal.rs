@@ -26,21 +26,19 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Operation;
-use wordline_units::{Cause, PartId};
+use wordline_units::{Cause, DieId, PartId};
 
 use super::log::Log;
 use super::map_log::{MapLog, Waiting};
 use super::memos::Memos;
 use super::oob::OobCopies;
 use super::told::{refusals, unmapped};
-use crate::pages::journal::{
-    Facts, History, Page, Record, Serial, SnapshotPlaces, marks_per_page, memos_per_page, records_per_page, units_per_page,
-};
+use crate::pages::journal::{Facts, History, Page, Record, Serial, SnapshotPlaces, marks_per_page, memos_per_page, records_per_page};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
 use crate::state::allocation;
 use crate::state::data::MetadataKind;
-use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::layout::BlockGroup;
 use crate::state::pending::Purpose;
 
 /// State of the group that takes the next snapshot.
@@ -348,6 +346,38 @@ impl Journal {
         (self.generation, self.reserve) = (generation, reserve);
     }
 
+    /// Go on without the groups on dies that have failed: what they hold comes into a snapshot elsewhere, from memory, before any group is erased. Returns true
+    /// if records that were ordered are to be ordered again.
+    pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) -> bool {
+        if let Some(log) = &mut self.map_log {
+            let is_cut = log.leave(core, die);
+            if is_cut {
+                self.give_back();
+            }
+            return is_cut;
+        }
+        let is_there = |core: &Core, group: BlockGroup| core.is_failed(core.layout().die(group));
+        if let Reserve::Erased(group) | Reserve::Used(group) = self.reserve
+            && is_there(core, group)
+            && !self.is_erasing
+        {
+            self.reserve = Reserve::Missing;
+        }
+        let newest = self.log.groups().last();
+        let (_, had_any) = self.log.leave(core, 0);
+        if !had_any {
+            return false;
+        }
+        // The report of a program that is under way does the rest.
+        let is_cut = !self.log.is_busy() && newest.is_some_and(|newest| is_there(core, newest));
+        if is_cut {
+            (self.snapshot, self.repeats) = (None, false);
+            self.give_back();
+        }
+        self.snapshot_at(core.buffer_mut().next_version());
+        is_cut
+    }
+
     // How it comes to flash.
 
     /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
@@ -506,17 +536,23 @@ impl Journal {
         self.log.issue(core)
     }
 
+    /// Have the facts of the program under way, which has failed, written again.
+    fn give_back(&mut self) {
+        self.ordered.drain(..).rev().for_each(|record| self.pending.push_front(record));
+        self.memos.end(false);
+        self.hurry |= !self.pending.is_empty();
+    }
+
     /// End a copy of a program of the map log, in `group`.
     fn logged(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, good: bool, group: BlockGroup) {
         let Some(log) = &mut self.map_log else { return };
         let Some(is_good) = log.ended(core, good, group) else { return };
-        self.memos.end(is_good);
         if is_good {
+            self.memos.end(true);
             self.made_durable(self.ordered.last().map_or(self.durable, |record| record.version));
             self.ordered.clear();
         } else {
-            self.ordered.drain(..).rev().for_each(|record| self.pending.push_front(record));
-            self.hurry |= !self.pending.is_empty();
+            self.give_back();
         }
         if let Some(oob) = oob {
             oob.journaled(is_good);

@@ -17,6 +17,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use wordline_flash::Operation;
+use wordline_units::DieId;
 
 use super::checkpoint::Writing;
 use super::memos::Memos;
@@ -201,10 +202,15 @@ impl MapLog {
         self.stop = Stop::Wanted;
     }
 
-    /// Bring a whole checkpoint to flash as soon as possible: of what the log holds one copy may be gone.
-    pub(crate) fn begin_anew(&mut self, core: &Core) {
-        self.log.seal(core.layout());
-        (self.writing, self.is_urgent) = (None, true);
+    /// Go on without `die`, which has failed: of what the log holds there one copy is left, so a whole checkpoint comes as soon as possible. Returns true if the
+    /// program under way has ended with that, badly.
+    pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) -> bool {
+        let (had_any, is_cut) = self.log.leave(core, die);
+        self.is_urgent |= had_any;
+        if is_cut {
+            self.fail();
+        }
+        is_cut
     }
 
     /// Count a data program that has ended. Returns true if a program of a checkpoint is due.
@@ -342,18 +348,20 @@ impl MapLog {
         Some(self.page(begun, body))
     }
 
+    /// End the program under way, which has failed. Its pages may be readable in one copy, in both, or in none, and what they held is written again.
+    fn fail(&mut self) {
+        if self.first > self.start {
+            self.before = self.first - 1;
+        }
+        (self.start, self.writing, self.owes_history) = (self.serial, None, true);
+        self.stop = if self.stop == Stop::Ordered { Stop::Wanted } else { self.stop };
+    }
+
     /// End a copy of the program under way, in `group`. Returns whether both have succeeded, once both have ended.
     pub(crate) fn ended(&mut self, core: &mut Core, good: bool, group: BlockGroup) -> Option<bool> {
         let is_good = self.log.ended(core, good, group)?;
         if !is_good {
-            // Its pages may be readable in one copy, in both, or in none, and what they held is written again.
-            if self.first > self.start {
-                self.before = self.first - 1;
-            }
-            self.start = self.serial;
-            self.writing = None;
-            self.owes_history = true;
-            self.stop = if self.stop == Stop::Ordered { Stop::Wanted } else { self.stop };
+            self.fail();
             return Some(false);
         }
         self.again.clear();

@@ -22,7 +22,7 @@ pub(crate) mod twin_log;
 use std::collections::VecDeque;
 
 use wordline_flash::{Mark, Operation};
-use wordline_units::{DieId, Lpn, PartId};
+use wordline_units::{DieId, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
 use journal::{Journal, Journaled, Reserve, Step, marks_per_program, records_per_program};
@@ -32,7 +32,6 @@ use oob::OobCopies;
 
 use crate::pages::journal::History;
 use crate::pages::kept::Fact;
-use crate::pages::oob::MarkCopy;
 use crate::state::Core;
 use crate::state::allocation;
 use crate::state::buffer::Dropped;
@@ -508,6 +507,22 @@ impl Metadata {
         }
     }
 
+    /// Go on without `die`, which has failed.
+    #[cold]
+    pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) {
+        let is_cut = self.journal.as_mut().is_some_and(|journal| journal.leave(core, die));
+        if let Some(oob) = &mut self.oob {
+            if is_cut {
+                oob.journaled(false);
+            }
+            oob.leave(die, core.groups());
+        }
+        if self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.leave(core)) {
+            core.die_ids().for_each(|die| core.wake(die));
+        }
+        self.wake_journal(core);
+    }
+
     // Second copies of marks.
 
     /// Record the marks of the program or copyback just ordered on `die`.
@@ -544,30 +559,11 @@ impl Metadata {
         }
     }
 
-    /// Logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read was copied
-    /// with its errors, and its spare area says nothing: the map knows what is valid in it, and that data is lost.
-    pub(crate) fn name_copied(&mut self, core: &mut Core, die: DieId, from: (BlockGroup, u32), spare: &[Lpn]) -> Vec<Lpn> {
-        let first = from.1 * core.layout().units_per_program;
-        let exported = core.map().exported();
-        let mut named = spare.to_vec();
-        for (unit, lpn) in named.iter_mut().enumerate().filter(|(_, lpn)| lpn.0 >= exported) {
-            let offset = first + unit as u32;
-            if core.groups().is_valid(from.0, offset) {
-                *lpn = Lpn(core.map().named(u32::MAX, core.layout().unit(from.0, offset)));
-                let version = core.buffer_mut().version_of_lost(lpn.0);
-                if let Some(oob) = &mut self.oob {
-                    oob.name(die, unit, MarkCopy { lpn: lpn.0, version, insecure: false });
-                }
-            }
-        }
-        named
-    }
-
     /// Note that unit `unit` of the program that ends on `die` holds nothing that is new: it was overtaken on its way. The map log tells the newest place of
     /// each unit by the order in which programs land.
     pub(crate) fn note_overtaken(&mut self, die: DieId, unit: usize) {
         if let Some(oob) = &mut self.oob {
-            oob.name(die, unit, MarkCopy::NOTHING);
+            oob.overtaken(die, unit);
         }
     }
 

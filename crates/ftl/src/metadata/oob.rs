@@ -27,7 +27,7 @@ use crate::pages::kept::KEPT_MAX;
 use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks, marks_per_page};
 use crate::state::Core;
 use crate::state::data::MetadataKind;
-use crate::state::groups::BlockGroups;
+use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 
 /// Marks of a block group that has no summary yet.
@@ -145,10 +145,10 @@ impl OobCopies {
         flying.extend(marks.iter().map(MarkCopy::of));
     }
 
-    /// Set the mark of part `unit` of the program under way on `die`, whatever its page says.
-    pub(crate) fn name(&mut self, die: DieId, unit: usize, mark: MarkCopy) {
+    /// Note that part `unit` of the program under way on `die` holds nothing that is needed, whatever its page says.
+    pub(crate) fn overtaken(&mut self, die: DieId, unit: usize) {
         if let Some(flying) = self.flying[usize::from(die.0)].get_mut(unit) {
-            *flying = mark;
+            *flying = MarkCopy::NOTHING;
         }
     }
 
@@ -408,6 +408,14 @@ impl OobCopies {
     pub(crate) fn forget(&mut self, group: BlockGroup) {
         self.early.remove(&group);
         self.summarised(group);
+    }
+
+    /// Go on without `die`, which has failed. Marks of groups with valid units stay: they tell what is lost there.
+    pub(crate) fn leave(&mut self, die: DieId, groups: &BlockGroups) {
+        self.due[usize::from(die.0)].clear();
+        let layout = self.layout;
+        self.early.retain(|&group, _| layout.die(group) != die);
+        self.tables.retain(|&group, _| layout.die(group) != die || groups.use_of(group) == Use::Lost);
     }
 
     /// End the summary of `group`, which is whole or not needed.

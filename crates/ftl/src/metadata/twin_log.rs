@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Operation;
+use wordline_units::DieId;
 
 use crate::state::Core;
 use crate::state::allocation;
@@ -73,9 +74,28 @@ impl TwinLog {
         self.pairs.len()
     }
 
-    /// Groups in use, oldest first.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = BlockGroup> + '_ {
-        self.pairs.iter().flat_map(|pair| pair.0.iter().copied())
+    /// Go on without the groups of `die`, which has failed. Returns true if there were any, and true if the program under way has ended with that: its other
+    /// copy had ended, or was not ordered.
+    pub(crate) fn leave(&mut self, core: &Core, die: DieId) -> (bool, bool) {
+        let layout = core.layout();
+        let had_any = self.pairs.iter().flat_map(|pair| &pair.0).any(|&group| layout.die(group) == die);
+        let next = self.next(layout).filter(|_| self.to_order > 0);
+        if self.is_busy() {
+            // What is under way there comes back failed.
+            let is_cut = next.is_some_and(|group| layout.die(group) == die);
+            if is_cut {
+                (self.to_order, self.has_failed) = (0, true);
+            }
+            let has_ended = is_cut && self.under_way == 0;
+            if has_ended {
+                self.seal(layout);
+            }
+            return (had_any, has_ended);
+        }
+        if self.pairs.back().is_some_and(|pair| pair.0.iter().any(|&group| layout.die(group) == die)) {
+            self.seal(layout);
+        }
+        (had_any, false)
     }
 
     /// True if the newest pair takes another program, once none is under way.
@@ -112,6 +132,9 @@ impl TwinLog {
     /// Release the `count` oldest pairs, because newer pages say all that they say: they are to be erased.
     pub(crate) fn release_oldest(&mut self, core: &mut Core, count: usize) {
         let groups: Vec<BlockGroup> = self.pairs.drain(..count).flat_map(|pair| pair.0).collect();
+        // Of a die that has failed nothing is erased.
+        let is_there = |group: &BlockGroup| !core.is_failed(core.layout().die(*group));
+        let groups: Vec<BlockGroup> = groups.into_iter().filter(is_there).collect();
         groups.into_iter().for_each(|group| allocation::release_metadata_group(core, group, self.kind.cause()));
     }
 
@@ -152,6 +175,11 @@ impl TwinLog {
         if !good {
             self.has_failed = true;
             core.groups_mut().condemn(group);
+        }
+        // The group that a copy is still to be ordered for may be on a die that has failed meanwhile.
+        let is_gone = |group: BlockGroup| core.is_failed(core.layout().die(group));
+        if self.to_order > 0 && self.next(core.layout()).is_some_and(is_gone) {
+            self.to_order = 0;
         }
         if self.is_busy() {
             return None;

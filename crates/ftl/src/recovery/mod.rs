@@ -119,7 +119,7 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     keys::resume(core, sanitise, scan.keys.as_ref(), &scan.stands, &stands);
     restore_buffer(core, &scan);
     core.buffer_mut().count_from(scan.version + VERSIONS_SKIPPED);
-    if !core.has_enough_space() {
+    if !crate::state::failures::has_enough_space(core) {
         core.wear_out();
     }
     metadata.journal_mut().expect("the core keeps data").resume_kept(&kept_trims);

@@ -117,8 +117,11 @@ pub(crate) fn take_last_group(core: &mut Core) -> Option<BlockGroup> {
     Some(group)
 }
 
-/// Release `group`, whose metadata is not needed any more.
+/// Release `group`, whose metadata is not needed any more. On a failed die it is bad already.
 pub(crate) fn release_metadata_group(core: &mut Core, group: BlockGroup, cause: Cause) {
+    if core.is_failed(core.layout().die(group)) {
+        return;
+    }
     core.groups_mut().release(group);
     let die = core.layout().die(group);
     core.die_mut(die).give_erasable(group, cause);

@@ -12,6 +12,7 @@ pub(crate) mod beginning;
 pub(crate) mod buffer;
 pub(crate) mod data;
 pub(crate) mod die;
+pub(crate) mod failures;
 pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
@@ -43,7 +44,8 @@ use beginning::{Beginning, Watched};
 use buffer::Buffer;
 use data::{MetadataKind, Newest};
 use die::Die;
-use groups::{BlockGroups, Use};
+use failures::Failures;
+use groups::BlockGroups;
 use idle::IdleDies;
 use layout::{BlockGroup, Layout, UnitAddr};
 use loadable::LoadableDies;
@@ -84,6 +86,8 @@ pub(crate) struct Core {
     refused: Option<Box<Refused>>,
     /// Lost sectors, once there are any in a core that stores no bytes.
     lost: Option<Box<LostSectors>>,
+    /// Failed dies, once a die was suspect.
+    failures: Option<Box<Failures>>,
     outbox: Outbox,
     services: ServiceRoom,
     /// Instant of the call that is being answered.
@@ -129,6 +133,7 @@ impl Core {
             readers: Readers::new(watches_reads),
             refused: None,
             lost: None,
+            failures: None,
             outbox: Outbox::new(settings.keeps_data),
             services: ServiceRoom::default(),
             now: Nanos::ZERO,
@@ -230,8 +235,6 @@ impl Core {
         View::new(&self.groups, &self.dies, self.services.get(), self.now)
     }
 
-    // Time.
-
     /// Instant of the call that is being answered.
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
@@ -299,6 +302,7 @@ impl Core {
     /// Queue the read `tag` of `die`, which is under way, before the others of this `priority`.
     pub(crate) fn queue_again(&mut self, die: DieId, priority: Priority, tag: OpTag) {
         self.under_way -= 1;
+        self.pending[tag].is_begun = true;
         self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
     }
 
@@ -317,7 +321,9 @@ impl Core {
     /// Note that `die` has nothing to do.
     #[inline]
     pub(crate) fn rest(&mut self, die: DieId) {
-        self.idle.insert(die, self.now);
+        if !self.failures.as_ref().is_some_and(|failures| failures.bars(die)) {
+            self.idle.insert(die, self.now);
+        }
     }
 
     #[inline]
@@ -381,6 +387,24 @@ impl Core {
                 self.wake(die);
             }
         }
+    }
+
+    /// Failed dies; `None`: nothing has ever gone wrong.
+    #[inline]
+    pub(crate) fn failures(&self) -> Option<&Failures> {
+        self.failures.as_deref()
+    }
+
+    /// True if `die` has failed.
+    #[inline]
+    pub(crate) fn is_failed(&self, die: DieId) -> bool {
+        self.failures.as_ref().is_some_and(|failures| failures.has(die))
+    }
+
+    /// True if the unit at `addr` is lost, because its die has failed.
+    #[inline]
+    pub(crate) fn is_lost(&self, addr: UnitAddr) -> bool {
+        self.failures.is_some() && addr != UnitAddr::NONE && self.is_failed(self.layout.die(self.layout.group(addr)))
     }
 
     // Operations.
@@ -537,20 +561,12 @@ impl Core {
         }
     }
 
-    // Groups.
-
-    /// True if the blocks in service can hold what was promised to the host and still be collected.
-    pub(crate) fn has_enough_space(&self) -> bool {
-        let per_group = u64::from(self.groups.least_usable());
-        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(BlockGroup(group as u32)) != Use::Bad).count() as u64;
-        good.saturating_sub(u64::from(self.settings.reserve)) * per_group >= u64::from(self.map.exported())
-    }
-
     // Units.
 
     /// Location of the newest bytes of `lpn`.
     pub(crate) fn newest(&self, lpn: u32) -> Newest {
-        Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn), is_refused: self.is_refused(lpn) }
+        let on_flash = self.map.get(lpn);
+        Newest { buffered: self.buffer.held(lpn), on_flash, is_refused: self.is_refused(lpn) || self.is_lost(on_flash) }
     }
 
     /// Number of reads that each read of the host stands for.

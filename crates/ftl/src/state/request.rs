@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Spans;
-use wordline_units::{HostOp, PartId, Priority};
+use wordline_units::{DieId, HostOp, PartId, Priority};
 
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::util::list::Slab;
@@ -64,6 +64,14 @@ pub enum Note {
     ProgrammedAgain(BlockGroup),
     /// Units of this block group could not be read to be moved or completed: so many of them.
     DataLost(BlockGroup, u32),
+    /// A die is suspected to have failed, because an operation in this block group went badly.
+    DieSuspected(BlockGroup),
+    /// A die has failed: nothing is read or written there any more.
+    DieFailed(DieId),
+    /// Units were lost with a failed die: so many of them.
+    UnitsLost(DieId, u32),
+    /// Units that were lost with a failed die were written or trimmed: so many of them.
+    UnitsHealed(DieId, u32),
     /// The core takes no more writes.
     WornOut,
 }

@@ -68,7 +68,11 @@ impl Observer for Log {
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
-            | Event::DataLost { .. } => {}
+            | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. } => {}
         }
     }
 }

@@ -135,6 +135,10 @@ impl Timeline {
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::WornOut => return,
         };
         if begins < part.from || begins >= part.end {
