@@ -72,8 +72,7 @@ impl LogFound {
             return LogFound::default();
         };
         let next = last.serial + SERIALS_SKIPPED;
-        let is_in_tail = |page: &LogPage| page.first == last.first;
-        let is_sure = found.pages.values().filter(|(page, _)| is_in_tail(page)).all(|&(_, copies)| copies > 1);
+        let is_sure = (last.first..=last.serial).all(|serial| found.pages.get(&serial).is_some_and(|&(_, copies)| copies > 1));
         // Of the last program, pages may be missing.
         let before = match last.first - 1 {
             _ if is_sure => last.serial,

@@ -31,6 +31,7 @@ use physical_blocks::PhysicalBlocks;
 use scan::{Copied, Evidence, RecoveryScan, SecretsFound, by_log, lost};
 
 use crate::config::Config;
+use crate::die_failure;
 use crate::dispatch::Rooms;
 use crate::metadata::Metadata;
 use crate::metadata::journal::Reserve;
@@ -119,6 +120,10 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     keys::resume(core, sanitise, scan.keys.as_ref(), &scan.stands, &stands);
     restore_buffer(core, &scan);
     core.buffer_mut().count_from(scan.version + VERSIONS_SKIPPED);
+    for die in by_log::dark_dies(&scan, core.layout().dies) {
+        die_failure::resume(core, [die]);
+        metadata.leave(core, die);
+    }
     if !crate::state::failures::has_enough_space(core) {
         core.wear_out();
     }

@@ -285,11 +285,11 @@ impl RecoveryScan {
     /// Read pages of the first program units until one is whole, which tells what the stand holds. Stands of the journal and of checkpoints are read to their
     /// first erased program unit: nothing of them is ever spared.
     fn look_at_first(&mut self, number: usize, reader: &mut Reader<'_>) {
-        let mut is_blank = true;
+        let (mut is_blank, mut has_erased) = (true, false);
         for program in 0..self.first_programs(number, &reader.layout) {
             for place in reader.places(self.stands[number].die, self.stands[number].blocks, program) {
                 match reader.page(place, &mut self.tally) {
-                    Found::Erased => {}
+                    Found::Erased => has_erased = true,
                     Found::Torn | Found::Gone | Found::Unreadable => is_blank = false,
                     Found::Whole if matches!(reader.marks[0].lpn, JOURNAL | CHECKPOINT) => {
                         return self.look_at(number, reader, Until::Erased);
@@ -305,6 +305,7 @@ impl RecoveryScan {
             }
         }
         self.stands[number].touched |= !is_blank;
+        self.stands[number].is_dark = !is_blank && !has_erased;
         self.stands[number].look = if is_blank { Look::Blank } else { Look::Unclear };
     }
 
