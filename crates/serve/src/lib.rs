@@ -48,4 +48,4 @@ pub use stop::Stop;
 pub use store::{MediaPayload, MediaStore, Opened, open_or_make};
 pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};
-pub use wordline_media::{Durability, MediaError};
+pub use wordline_media::{Durability, Folder, MediaError};
