@@ -16,6 +16,9 @@ use rustix::process::geteuid;
 
 use crate::error::MediaError;
 
+/// The longest text that is read. What belongs there is a thousandth of it.
+const TEXT_MAX: u64 = 16 << 20;
+
 /// Bits of a mode with which others may write.
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -144,13 +147,13 @@ impl Folder {
         Ok(fsync(&self.descriptor)?)
     }
 
-    /// The text in the file `name`.
+    /// The text in the file `name`, 16 MiB of it at most.
     ///
     /// # Errors
     /// As [`Folder::look`], or if it is no text.
     pub fn read(&self, name: &str) -> io::Result<String> {
         let mut text = String::new();
-        self.look(name)?.read_to_string(&mut text)?;
+        self.look(name)?.take(TEXT_MAX).read_to_string(&mut text)?;
         Ok(text)
     }
 

@@ -37,7 +37,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// An open door.
+/// An open door. Where it was opened on a socket file and nobody serves on it, that file goes with it.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -146,9 +146,9 @@ impl Listener {
         &self.address
     }
 
-    /// The file that goes with it.
-    pub(crate) fn file(&self) -> Option<SocketFile> {
-        self.file.clone()
+    /// Leaves the file that goes with it to the caller.
+    pub(crate) fn take_file(&mut self) -> Option<SocketFile> {
+        self.file.take()
     }
 
     /// What closes it from another thread.
@@ -200,6 +200,14 @@ impl Listener {
         match &self.socket {
             Socket::Unix(listener) => listener.as_fd(),
             Socket::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            file.remove();
         }
     }
 }

@@ -33,17 +33,17 @@ mod taken;
 mod tls;
 
 pub use address::{Address, Listener};
-pub use control::{Command, ControlSocket, commands, control};
+pub use control::{Command, ControlSocket, commands, control, control_on, open_control};
 pub use disk::{Batch, Disk, Done, Farewell, Session};
 
 pub use link::{Link, measure_link};
-pub use listener::{Config, Patience, Running, ServeError, serve, serve_on};
+pub use listener::{Config, Patience, Running, ServeError, open_door, serve, serve_on};
 pub use live::{
     About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, Place, ReadLatency, Refused, Security, Smart, Timing, Watch,
     classes, watch,
 };
 pub use memory::MemoryDisk;
-pub use metrics::{Family, Kind, MetricsServer, metrics, serve_metrics};
+pub use metrics::{Family, Kind, MetricsDoor, MetricsServer, metrics, open_metrics, serve_metrics};
 pub use stop::Stop;
 pub use store::{MediaPayload, MediaStore, Opened, open_or_make};
 pub use taken::Taken;

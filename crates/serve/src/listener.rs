@@ -111,17 +111,25 @@ struct Shared {
 /// # Errors
 /// If the address is not for this machine alone and there are no keys for TLS, or the host refuses it.
 pub fn serve(address: &Address, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
-    check(address, &config)?;
-    let listener = Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })?;
-    serve_on(listener, disks, config)
+    serve_on(open_door(address, &config)?, disks, config)
+}
+
+/// Opens the door at `address`, for [`serve_on`] with the same `config`. Clients that come meanwhile wait. Whoever has other things to make ready for a server
+/// does that behind an open door, and makes nothing where another server has it.
+///
+/// # Errors
+/// As [`serve`].
+pub fn open_door(address: &Address, config: &Config) -> Result<Listener, ServeError> {
+    check(address, config)?;
+    Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })
 }
 
 /// As [`serve`], where somebody has opened the door already.
 ///
 /// # Errors
 /// If it is not for this machine alone and there are no keys for TLS, or the host has no descriptors left.
-pub fn serve_on(listener: Listener, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
-    let (address, file) = (listener.address().clone(), listener.file());
+pub fn serve_on(mut listener: Listener, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
+    let (address, file) = (listener.address().clone(), listener.take_file());
     check(&address, &config)?;
     let closer = listener.closer().map_err(|source| ServeError::Listen { address: address.clone(), source })?;
     let (exports, disks): (Vec<Export>, Vec<Arc<dyn Disk>>) = disks.into_iter().unzip();

@@ -70,10 +70,26 @@ struct Served {
 /// # Errors
 /// If the host refuses the socket.
 pub fn control(path: &Path, disk: Arc<LiveDisk>, stop: Stop) -> Result<ControlSocket, ServeError> {
+    control_on(open_control(path)?, disk, stop)
+}
+
+/// Opens the door of a control socket at `path`, for [`control_on`].
+///
+/// # Errors
+/// If the host refuses the socket.
+pub fn open_control(path: &Path) -> Result<Listener, ServeError> {
     let address = Address::Unix(path.to_owned());
+    Listener::bind(&address).map_err(|source| ServeError::Listen { address, source })
+}
+
+/// As [`control`], where the door is open already.
+///
+/// # Errors
+/// If the host has no descriptors left.
+pub fn control_on(mut listener: Listener, disk: Arc<LiveDisk>, stop: Stop) -> Result<ControlSocket, ServeError> {
+    let address = listener.address().clone();
     let failed = |source| ServeError::Listen { address: address.clone(), source };
-    let listener = Listener::bind(&address).map_err(failed)?;
-    let (file, closer) = (listener.file(), listener.closer().map_err(failed)?);
+    let (file, closer) = (listener.take_file(), listener.closer().map_err(failed)?);
     let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
     let acceptor = {
         let (shared, served) = (Arc::clone(&shared), Served { disk, stop: stop.clone(), began: Instant::now() });

@@ -22,7 +22,7 @@ use crate::address::{Address, Closer, Listener, Stream};
 use crate::listener::ServeError;
 use crate::live::LiveDisk;
 use families::Seen;
-use request::{HEAD_MAX, Request};
+use request::{HEAD_MAX, Names, Request};
 use response::Status;
 
 /// Connections at a time.
@@ -44,6 +44,7 @@ pub struct MetricsServer {
 #[derive(Debug)]
 struct Shared {
     disk: Arc<LiveDisk>,
+    names: Names,
     began: Instant,
     stopping: AtomicBool,
     clients: Mutex<Vec<(Weak<Stream>, JoinHandle<()>)>>,
@@ -54,17 +55,50 @@ struct Shared {
 /// # Errors
 /// If the host refuses the address.
 pub fn serve_metrics(address: SocketAddr, disk: Arc<LiveDisk>) -> Result<MetricsServer, ServeError> {
-    let failed = |source| ServeError::Listen { address: Address::Tcp(address), source };
-    let listener = Listener::bind(&Address::Tcp(address)).map_err(failed)?;
-    let bound = match listener.address() {
+    open_metrics(address)?.serve(disk)
+}
+
+/// A door at which metrics will be served.
+#[derive(Debug)]
+pub struct MetricsDoor {
+    address: SocketAddr,
+    listener: Listener,
+}
+
+/// Opens the door of the metrics at `address`.
+///
+/// # Errors
+/// If the host refuses the address.
+pub fn open_metrics(address: SocketAddr) -> Result<MetricsDoor, ServeError> {
+    let listener =
+        Listener::bind(&Address::Tcp(address)).map_err(|source| ServeError::Listen { address: Address::Tcp(address), source })?;
+    let address = match listener.address() {
         Address::Tcp(bound) => *bound,
         Address::Unix(_) => address,
     };
-    let closer = listener.closer().map_err(failed)?;
-    let shared = Arc::new(Shared { disk, began: Instant::now(), stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
-    let accepts = Arc::clone(&shared);
-    let acceptor = thread::spawn(move || accept(&listener, &accepts));
-    Ok(MetricsServer { address: bound, shared, closer, acceptor: Some(acceptor) })
+    Ok(MetricsDoor { address, listener })
+}
+
+impl MetricsDoor {
+    /// Serves the metrics of `disk`.
+    ///
+    /// # Errors
+    /// If the host has no descriptors left.
+    pub fn serve(self, disk: Arc<LiveDisk>) -> Result<MetricsServer, ServeError> {
+        let MetricsDoor { address, listener } = self;
+        let failed = |source| ServeError::Listen { address: Address::Tcp(address), source };
+        let closer = listener.closer().map_err(failed)?;
+        let shared = Arc::new(Shared {
+            disk,
+            names: Names::of(address.ip()),
+            began: Instant::now(),
+            stopping: AtomicBool::new(false),
+            clients: Mutex::new(Vec::new()),
+        });
+        let accepts = Arc::clone(&shared);
+        let acceptor = thread::spawn(move || accept(&listener, &accepts));
+        Ok(MetricsServer { address, shared, closer, acceptor: Some(acceptor) })
+    }
 }
 
 impl MetricsServer {
@@ -126,7 +160,7 @@ fn talk(shared: &Shared, stream: &Stream) -> io::Result<()> {
     let until = Instant::now() + PATIENCE;
     let answer = match head(stream, until)? {
         None => return Ok(()),
-        Some(head) => match head.and_then(|head| request::read(&head)) {
+        Some(head) => match head.and_then(|head| request::read(&head, shared.names)) {
             Err(status) => response::refusal(status),
             Ok(Request { is_head }) => match page(shared) {
                 Some(text) => response::metrics(&text, is_head),
