@@ -15,6 +15,7 @@
 //! in the middle of a message, or does not take its answers, is dropped after [`Patience`]. On TCP addresses that others can reach, nothing but TLS is spoken.
 
 mod address;
+mod clients;
 mod connection;
 mod control;
 mod disk;

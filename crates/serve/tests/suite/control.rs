@@ -275,6 +275,26 @@ fn hostile_clients_are_answered_or_dropped_and_hurt_nobody() {
 }
 
 #[test]
+fn slow_clients_keep_nobody_out() {
+    let served = served(&["cells.physics=false"], Timing::Off);
+    let connect = || UnixStream::connect(&served.control).expect("it listens");
+    let _silent: Vec<UnixStream> = (0..64).map(|_| connect()).collect();
+    let halves: Vec<UnixStream> = (0..32).map(|_| connect()).collect();
+    halves.iter().for_each(|mut stream| stream.write_all(b"{\"do\":").expect("taken"));
+    // One that has a recording keeps it.
+    let mut recorder = connect();
+    writeln!(recorder, "{{\"do\":\"record\"}}").expect("taken");
+    let mut recorded = BufReader::new(recorder);
+    let mut line = String::new();
+    recorded.read_line(&mut line).expect("an answer");
+    assert!(line.contains("recording"), "{line}");
+    for _ in 0..40 {
+        assert_eq!(served.ask(&json!({ "do": "status" }))["ok"], true);
+    }
+    assert_eq!(served.ask(&json!({ "do": "status" }))["recordings"], 1);
+}
+
+#[test]
 fn whatever_is_said_there_is_one_answer_and_it_has_no_other_effect() {
     let served = served(&["cells.physics=false"], Timing::Off);
     let mut client = connect(&served.path);
