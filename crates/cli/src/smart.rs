@@ -47,6 +47,8 @@ pub(crate) fn lines(smart: &Value) -> Vec<String> {
         line("Endurance used", "endurance_used_percent", used),
         bytes("Data written by the host", "host_written_bytes"),
         bytes("Data read by the host", "host_read_bytes"),
+        bytes("Zeroed by trims", "zeroed_by_trims_bytes"),
+        counted("Trims that freed nothing", "trims_freed_nothing"),
         bytes("Data written to flash", "flash_written_bytes"),
         line("Write amplification", "waf", smart["waf"].as_f64().map_or("-, nothing was written".to_owned(), |waf| format!("{waf:.3}"))),
         line(

@@ -32,6 +32,7 @@ pub(crate) mod settings;
 pub(crate) mod spare_blocks;
 pub(crate) mod spared;
 pub(crate) mod stops;
+pub(crate) mod trimmed;
 pub mod view;
 pub(crate) mod warm_clock;
 pub(crate) mod wear;
@@ -57,6 +58,7 @@ use request::{Note, Requests};
 use services::{OwnMemos, ServiceRoom};
 use settings::{Acknowledge, Settings};
 use stops::Busy;
+use trimmed::TrimmedParts;
 use view::View;
 use work::{Activity, Moved, Stream};
 
@@ -84,6 +86,7 @@ pub(crate) struct Core {
     refused: Option<Box<Refused>>,
     /// Lost sectors, once there are any in a core that stores no bytes.
     lost: Option<Box<LostSectors>>,
+    trimmed: TrimmedParts,
     outbox: Outbox,
     services: ServiceRoom,
     /// Instant of the call that is being answered.
@@ -129,6 +132,7 @@ impl Core {
             readers: Readers::new(watches_reads),
             refused: None,
             lost: None,
+            trimmed: TrimmedParts::default(),
             outbox: Outbox::new(settings.keeps_data),
             services: ServiceRoom::default(),
             now: Nanos::ZERO,
@@ -599,6 +603,17 @@ impl Core {
     #[cold]
     pub(crate) fn lost_mut(&mut self) -> Option<&mut LostSectors> {
         (!self.settings.keeps_data).then(|| &mut **self.lost.get_or_insert_default())
+    }
+
+    /// Units that are trimmed in part.
+    #[inline]
+    pub(crate) fn trimmed(&self) -> &TrimmedParts {
+        &self.trimmed
+    }
+
+    /// Units that are trimmed in part, to be changed.
+    pub(crate) fn trimmed_mut(&mut self) -> &mut TrimmedParts {
+        &mut self.trimmed
     }
 
     /// Count `units` units of host data that the host has made stale.

@@ -63,15 +63,20 @@ impl Pieces {
             }
             Op::WriteZeroes { offset, length, how, fua } => {
                 let end = offset + length;
-                // Whole units may be trimmed, which reads as zeroes; what is left at both ends is written.
+                // Whole units may be trimmed, which reads as zeroes; what is left at both ends is written, and then trimmed as well: a unit that is trimmed piece by
+                // piece is dropped with the last one.
                 let (first, last) = (offset.next_multiple_of(unit), end / unit * unit);
-                if how.may_punch && first < last {
+                let has_whole = first < last;
+                if how.may_punch && has_whole {
                     steps.push_back(Step::Zeroes { at: offset, end: first, fua });
-                    steps.push_back(Step::Trim { at: first, end: last });
                     steps.push_back(Step::Zeroes { at: last, end, fua });
-                    steps.extend(fua.then(|| plain(HostOp::Flush, 0, 0)));
                 } else {
                     steps.push_back(Step::Zeroes { at: offset, end, fua });
+                }
+                if how.may_punch {
+                    steps.push_back(Step::Trim { at: offset, end });
+                    // The zeroes of a unit that is dropped are durable.
+                    steps.extend((fua && has_whole).then(|| plain(HostOp::Flush, 0, 0)));
                 }
             }
             Op::Cache { .. } | Op::BlockStatus { .. } => {}
@@ -138,9 +143,9 @@ mod tests {
         let op = |offset, length, how, fua| Op::WriteZeroes { offset, length, how, fua };
         assert_eq!(
             asked(op(512, 40_960, how, true)),
-            [(HostOp::Write, 1, 31, true), (HostOp::Trim, 32, 32, false), (HostOp::Write, 64, 17, true), (HostOp::Flush, 0, 0, false),]
+            [(HostOp::Write, 1, 31, true), (HostOp::Write, 64, 17, true), (HostOp::Trim, 1, 80, false), (HostOp::Flush, 0, 0, false)]
         );
-        assert_eq!(asked(op(512, 1_024, how, false)), [(HostOp::Write, 1, 2, false)], "no whole unit");
+        assert_eq!(asked(op(512, 1_024, how, true)), [(HostOp::Write, 1, 2, true), (HostOp::Trim, 1, 2, false)], "no whole unit");
         let whole = ZeroHow { may_punch: false, must_be_fast: false };
         let pieces = asked(op(0, 5 << 20, whole, false));
         assert_eq!(pieces.len(), 5);

@@ -122,6 +122,8 @@ pub(super) struct Worker<P: Payload> {
     pub(super) errands: VecDeque<Errand>,
     /// An errand's flush is under way.
     is_on_errand: bool,
+    /// Bytes of trims that were written with zeroes.
+    pub(super) zeroed_by_trims: u64,
     /// By the drive's request.
     jobs: Vec<Option<Job>>,
     /// Requests that have begun and are not answered.
@@ -164,6 +166,7 @@ impl<P: Payload> Worker<P> {
             going_on: VecDeque::new(),
             errands: VecDeque::new(),
             is_on_errand: false,
+            zeroed_by_trims: 0,
             jobs: Vec::new(),
             outstanding: 0,
             lateness: Lateness::default(),
@@ -290,21 +293,22 @@ impl<P: Payload> Worker<P> {
     }
 
     /// The job that does `op`. Every operation that comes here has at least one piece.
-    fn job(&self, op: Op, (priority, insecure): (Priority, bool), end: End, came: Option<Instant>) -> Option<Job> {
+    fn job(&mut self, op: Op, (priority, insecure): (Priority, bool), end: End, came: Option<Instant>) -> Option<Job> {
         let is_read = matches!(op, Op::Read { .. });
         let is_durable = match &op {
             Op::Flush => true,
             Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
             Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
         };
-        let mut pieces = Pieces::of(self.whole(op), self.drive.unit_bytes().0, insecure);
+        let op = self.whole(op);
+        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, insecure);
         let piece = Some(pieces.next()?);
         Some(Job { end, piece, pieces, priority, is_read, is_durable, came, has_begun: false })
     }
 
     /// A drive keeps the data of a unit that is trimmed only in part. The ends of a trim are written with zeroes instead: a file system that punches a hole
     /// through FUSE and a loop device relies on zeroes, and what is deleted must be gone.
-    fn whole(&self, op: Op) -> Op {
+    fn whole(&mut self, op: Op) -> Op {
         let Op::Trim { offset, length, fua } = op else { return op };
         let (unit, end) = (self.drive.unit_bytes().0, offset + length);
         let holds = |at: u64| self.drive.holds(at / SECTOR_BYTES);
@@ -314,6 +318,8 @@ impl<P: Payload> Worker<P> {
         if from >= until || (from.is_multiple_of(unit) && until.is_multiple_of(unit)) {
             return Op::Trim { offset, length, fua };
         }
+        let whole = (until / unit * unit).saturating_sub(from.next_multiple_of(unit));
+        self.zeroed_by_trims += until - from - whole;
         Op::WriteZeroes { offset: from, length: until - from, how: ZeroHow { may_punch: true, must_be_fast: false }, fua }
     }
 
