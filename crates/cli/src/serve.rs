@@ -78,13 +78,8 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         std::process::exit(POWER_CUT);
     });
     let disk = Arc::new(disk);
-    let export = LiveDisk::describe(Export {
-        description: described(&plan),
-        block_min: 512,
-        // What is aligned to it costs nothing beyond itself: the drive maps in units, and what covers one in part has to read or write the rest of it.
-        block_preferred: u32::try_from(unit.0).expect("a unit has 64 sectors at most"),
-        ..Export::new(&options.export, size.0)
-    });
+    let named = Export { description: described(&plan), block_min: 512, ..Export::new(&options.export, size.0) };
+    let export = LiveDisk::describe(named, unit);
     let control = doors.control.map(|door| control_on(door, Arc::clone(&disk), stop.clone())).transpose().map_err(failed)?;
     let metrics = doors.metrics.map(|door| door.serve(Arc::clone(&disk))).transpose().map_err(failed)?;
     let disks: Vec<(_, Arc<dyn Disk>)> = vec![(export, disk.clone())];

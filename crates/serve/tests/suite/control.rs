@@ -13,7 +13,7 @@ use wordline_nbd::{Export, Op};
 use wordline_serve::{Address, Config, ControlSocket, LiveDisk, Running, Stop, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
-use crate::common::{connect, small_drive, socket};
+use crate::common::{UNIT, connect, small_drive, socket};
 use crate::replay::tell;
 
 pub(crate) struct Served {
@@ -29,7 +29,7 @@ pub(crate) fn served(settings: &[&str], timing: Timing) -> Served {
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
     let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), timing));
     let (path, control_path) = (socket(), socket());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
+    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
     let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     Served { path, control: control_path, size, _running: (running, listens) }
@@ -291,7 +291,7 @@ fn slow_clients_keep_nobody_out() {
     for _ in 0..40 {
         assert_eq!(served.ask(&json!({ "do": "status" }))["ok"], true);
     }
-    assert_eq!(served.ask(&json!({ "do": "status" }))["recordings"], 1);
+    assert_eq!(served.ask(&json!({ "do": "status" }))["live"]["recordings"], 1);
 }
 
 #[test]
