@@ -151,7 +151,7 @@ impl Firmware {
     /// Effects of the present call on the host's data.
     #[inline]
     fn deeds(&mut self) -> Deeds {
-        Deeds { invalidated: self.rooms.core.take_invalidated() }
+        Deeds { invalidated: self.rooms.core.changes_mut().take_invalidated() }
     }
 
     /// Next try of the read `tag`, whose last try error correction could not mend; `None`: the read fails. The die is kept for the read.

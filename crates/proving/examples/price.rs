@@ -1,5 +1,5 @@
-//! Single failures of flash and what they cost: `price SEED COUNT REQUESTS stop|cut [page|block|die] [group]`. Each drive with a failure that costs more than what
-//! it held is told with its figures; the last line has the sums.
+//! Single failures of flash and what they cost: `price SEED COUNT REQUESTS stop|cut [page|block|die] [group]`. Each drive with a failure that costs more than
+//! what it held is told with its figures; the last line has the sums.
 
 use wordline_proving::cut::{End, Extent, Price, priced_trial, still, twinned};
 

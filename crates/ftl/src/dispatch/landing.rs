@@ -219,7 +219,7 @@ fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
                     (lpn, true)
                 }
                 Landed::Discard => {
-                    core.add_invalidated(1);
+                    core.changes_mut().add_invalidated(1);
                     (u32::MAX, true)
                 }
             }
@@ -248,7 +248,7 @@ fn land_page(rooms: &mut Rooms, entries: &[Entry], addr: UnitAddr) -> u32 {
         is_host |= by_host;
         run.push(lpn);
     }
-    rooms.core.note_change(is_host);
+    rooms.core.changes_mut().note(is_host);
     let per_page = rooms.core.layout().units_per_page;
     let is_whole = run[0] != u32::MAX && run[0].is_multiple_of(per_page) && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
     let valid = if is_whole {
@@ -272,7 +272,7 @@ fn land_run(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
         at += 1;
     });
     if is_host {
-        core.add_invalidated(stale.len() as u32);
+        core.changes_mut().add_invalidated(stale.len() as u32);
     }
     stale.drain(..).for_each(|(lpn, addr)| invalidate(core, metadata, sanitise, lpn, addr));
     core.layout().units_per_page
@@ -286,7 +286,7 @@ fn land_unit(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 
         return 0;
     }
     let had_data = repoint(rooms, lpn, addr);
-    rooms.core.add_invalidated(u32::from(is_host && had_data));
+    rooms.core.changes_mut().add_invalidated(u32::from(is_host && had_data));
     1
 }
 

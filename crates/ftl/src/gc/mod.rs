@@ -163,10 +163,10 @@ impl Gc {
         if !short && !self.takes_extra_victim(core, panel, die) {
             return false;
         }
-        let is_gc_useless = core.die_mut(die).take_gc_pays_from() == Some(core.changes());
+        let is_gc_useless = core.die_mut(die).take_gc_pays_from() == Some(core.changes().count());
         // Moves out of a sanitiser's way are padded too, so where somebody waits for it, that says nothing of victims.
         if is_gc_useless && !has_program(core, metadata, Nanos::MAX) && !sanitise.is_awaited(core, metadata) {
-            let changes = core.changes();
+            let changes = core.changes().count();
             core.die_mut(die).set_gc_pays_from(changes);
             core.note_gc_stalled(die, true);
             return false;
@@ -435,7 +435,7 @@ fn copy_back(
 /// Program the gathered units. `None`: no block is left to take them.
 fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
     let place = next_program(core, panel, metadata, die, Data::Gathered)?;
-    let (units, changes) = (core.layout().units_per_program, core.changes());
+    let (units, changes) = (core.layout().units_per_program, core.changes().count());
     core.die_mut(die).batch_moved(units, changes);
     let cause = core.die(die).moved_cause();
     Some(program_batch(core, panel, place, cause))

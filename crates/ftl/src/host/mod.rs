@@ -53,8 +53,8 @@ impl Host {
         {
             lost.forget(first, count);
         }
-        core.add_invalidated(stale.len() as u32);
-        core.note_change(true);
+        core.changes_mut().add_invalidated(stale.len() as u32);
+        core.changes_mut().note(true);
         // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
         if !was_empty || !stale.is_empty() || was_refused {
             metadata.trim(core, first, count);
@@ -80,7 +80,7 @@ impl Host {
         }
         sanitise.seal_emptied(core, panel, metadata);
         // With capacitors an answer is a promise: it waits where they have no room for the record.
-        if !core.acknowledges_buffered(request.fua) || core.settings().has_capacitors() {
+        if !core.settings().acknowledges_buffered(request.fua) || core.settings().has_capacitors() {
             metadata.await_trims(core, part);
         }
         core.requests_mut().release(part);
@@ -88,8 +88,8 @@ impl Host {
     }
 }
 
-/// The units that the trim `request` drops, as the first of them and their number: those that it covers, and one at either end of which all sectors have been trimmed
-/// by now. A unit that is trimmed only in part keeps its data, as every standard allows.
+/// The units that the trim `request` drops, as the first of them and their number: those that it covers, and one at either end of which all sectors have been
+/// trimmed by now. A unit that is trimmed only in part keeps its data, as every standard allows.
 fn dropped_units(core: &mut Core, request: &Request) -> (u32, u32) {
     let head = u32::from(request.skip_head > 0);
     let tail = u32::from(request.skip_tail > 0 && request.units > head);

@@ -32,6 +32,7 @@ use super::log::Log;
 use super::map_log::{MapLog, Waiting};
 use super::memos::Memos;
 use super::oob::OobCopies;
+pub(crate) use super::steps::{Journaled, Reserve, Step, marks_per_program, records_per_program};
 use super::told::{refusals, unmapped};
 use crate::pages::journal::{Facts, History, Page, Record, Serial, SnapshotPlaces, marks_per_page, memos_per_page, records_per_page};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
@@ -40,17 +41,6 @@ use crate::state::allocation;
 use crate::state::data::MetadataKind;
 use crate::state::layout::BlockGroup;
 use crate::state::pending::Purpose;
-
-/// State of the group that takes the next snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reserve {
-    /// The group is erased and can take a snapshot.
-    Erased(BlockGroup),
-    /// The group must be erased first.
-    Used(BlockGroup),
-    /// The journal has no second group.
-    Missing,
-}
 
 /// A snapshot that is being written into the newest group.
 #[derive(Clone, Debug)]
@@ -104,26 +94,6 @@ pub(crate) struct Journal {
     memos: Memos,
     /// The map log, where it takes the place of generations.
     map_log: Option<Box<MapLog>>,
-}
-
-/// The journal's next step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    Nothing,
-    Records(BlockGroup),
-    Snapshot(BlockGroup),
-    Erase(BlockGroup),
-    /// A program of the map log.
-    Log(BlockGroup),
-    /// A page is due and no group can take it.
-    NoRoom,
-}
-
-/// Outcome of a program of the journal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Journaled {
-    /// Group that the journal no longer uses, because a program in it failed. Its blocks are replaced, or it goes out of service.
-    pub spoilt: Option<BlockGroup>,
 }
 
 impl Journal {
@@ -207,9 +177,7 @@ impl Journal {
 
     pub(crate) fn set_stuck(&mut self) {
         self.log.set_stuck();
-        if let Some(log) = &mut self.map_log {
-            log.set_stuck();
-        }
+        self.map_log.iter_mut().for_each(|log| log.set_stuck());
     }
 
     /// Memos of techniques.
@@ -350,11 +318,7 @@ impl Journal {
     /// if records that were ordered are to be ordered again.
     pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) -> bool {
         if let Some(log) = &mut self.map_log {
-            let is_cut = log.leave(core, die);
-            if is_cut {
-                self.give_back();
-            }
-            return is_cut;
+            return log.leave(core, die).then(|| self.give_back()).is_some();
         }
         let is_there = |core: &Core, group: BlockGroup| core.is_failed(core.layout().die(group));
         if let Reserve::Erased(group) | Reserve::Used(group) = self.reserve
@@ -630,18 +594,6 @@ impl Journal {
         });
         self.give_group(Reserve::Erased(next));
     }
-}
-
-/// Number of trim records that fill a program of the journal, second copies counted.
-pub(crate) fn records_per_program(core: &Core) -> usize {
-    let pages = core.layout().units_per_program / core.layout().units_per_page;
-    records_per_page(core.settings().page) * (pages as usize / 2).max(1)
-}
-
-/// Number of mark records that fill a program of the journal.
-pub(crate) fn marks_per_program(core: &Core) -> usize {
-    let pages = (core.layout().units_per_program / core.layout().units_per_page) as usize;
-    marks_per_page(core.settings().page, core.layout().units_per_program as usize) * pages
 }
 
 #[cfg(test)]

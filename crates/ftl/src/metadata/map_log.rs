@@ -202,8 +202,8 @@ impl MapLog {
         self.stop = Stop::Wanted;
     }
 
-    /// Go on without `die`, which has failed: of what the log holds there one copy is left, so a whole checkpoint comes as soon as possible. Returns true if the
-    /// program under way has ended with that, badly.
+    /// Go on without `die`, which has failed: of what the log holds there one copy is left, so a whole checkpoint comes as soon as possible. Returns true if
+    /// the program under way has ended with that, badly.
     pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) -> bool {
         let (had_any, is_cut) = self.log.leave(core, die);
         self.is_urgent |= had_any;

@@ -12,10 +12,12 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod journal;
+mod kinds;
 pub(crate) mod log;
 pub(crate) mod map_log;
 pub(crate) mod memos;
 pub(crate) mod oob;
+mod steps;
 mod told;
 pub(crate) mod twin_log;
 
@@ -25,6 +27,8 @@ use wordline_flash::{Mark, Operation};
 use wordline_units::{DieId, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
+pub(crate) use kinds::{Kinds, fail};
+
 use journal::{Journal, Journaled, Reserve, Step, marks_per_program, records_per_program};
 use log::Rescue;
 use map_log::MapLog;
@@ -73,21 +77,12 @@ pub(crate) struct Metadata {
     work: Vec<Work>,
 }
 
-/// Kinds of metadata that a core keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kinds {
-    pub journal: bool,
-    pub checkpoints: bool,
-    pub oob: bool,
-}
-
 impl Metadata {
     /// Creates the metadata of a new core.
     pub(crate) fn new(core: &mut Core, kinds: Kinds) -> Metadata {
         let bytes = core.settings().unit_bytes(core.layout().units_per_program).0 as usize;
         let journal = kinds.journal.then(|| Box::new(Journal::new(core)));
-        let oob =
-            kinds.oob.then(|| Box::new(OobCopies::new(*core.layout(), bytes, core.settings().has_capacitors(), core.settings().twins)));
+        let oob = kinds.oob.then(|| Box::new(OobCopies::new(core, bytes)));
         let checkpoints = kinds.checkpoints.then(|| Box::new(Checkpoints::new(bytes)));
         let history = History { starts: 1, ..History::default() };
         Metadata { journal, checkpoints, oob, flushes: VecDeque::new(), history, is_going: false, work: Vec::new() }
@@ -143,7 +138,7 @@ impl Metadata {
 
     /// Number of the newest whole checkpoint.
     pub(crate) fn whole_checkpoint(&self) -> Option<u64> {
-        self.map_log().map_or_else(|| self.checkpoints.as_ref().and_then(|checkpoints| checkpoints.whole()), |log| log.whole())
+        self.map_log().map_or_else(|| self.checkpoints()?.whole(), |log| log.whole())
     }
 
     /// History of the core over all starts, this one included.
@@ -359,12 +354,8 @@ impl Metadata {
 
     /// Note that `group` holds a page that the map does not know.
     pub(crate) fn leave_unsettled(&mut self, group: BlockGroup) {
-        if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.leave_unsettled(group);
-        }
-        if let Some(log) = self.map_log_mut() {
-            log.leave_unsettled(group);
-        }
+        self.checkpoints.iter_mut().for_each(|checkpoints| checkpoints.leave_unsettled(group));
+        self.map_log_mut().into_iter().for_each(|log| log.leave_unsettled(group));
     }
 
     // The journal's work.
@@ -383,7 +374,7 @@ impl Metadata {
         if step == Step::NoRoom && self.find_log_room(core, core.settings().gc.floor, false) {
             step = self.journal_next(core);
         }
-        if let Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) | Step::Log(group) = step {
+        if let Some(group) = step.group() {
             core.wake(core.layout().die(group));
         }
     }
@@ -428,18 +419,15 @@ impl Metadata {
     pub(crate) fn journal_step(&mut self, core: &mut Core, die: DieId) -> Option<Operation> {
         let step = self.journal_next(core);
         let history = History { is_clean: self.is_going, ..self.history };
-        match step {
-            Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) | Step::Log(group) if core.layout().die(group) != die => None,
-            Step::Log(_) => {
-                let operation = self.journal.as_mut()?.issue(core, self.oob.as_deref_mut(), step, &history);
-                // The other copy goes to another die at the same time.
-                self.wake_journal(core);
-                operation
-            }
-            Step::Nothing | Step::NoRoom | Step::Records(_) | Step::Snapshot(_) | Step::Erase(_) => {
-                self.journal.as_mut()?.issue(core, self.oob.as_deref_mut(), step, &history)
-            }
+        if step.group().is_none_or(|group| core.layout().die(group) != die) {
+            return None;
         }
+        let operation = self.journal.as_mut()?.issue(core, self.oob.as_deref_mut(), step, &history);
+        if matches!(step, Step::Log(_)) {
+            // The other copy goes to another die at the same time.
+            self.wake_journal(core);
+        }
+        operation
     }
 
     /// Next program of `die` for a checkpoint.
@@ -707,13 +695,5 @@ impl Metadata {
         if self.has_flushes() {
             self.pass_flushes(core);
         }
-    }
-}
-
-/// Fail the requests of `parts`.
-pub(crate) fn fail(core: &mut Core, parts: Vec<PartId>) {
-    for part in parts {
-        core.requests_mut().spoil(part);
-        core.requests_mut().release(part);
     }
 }

@@ -107,7 +107,11 @@ pub(crate) struct OobCopies {
 
 impl OobCopies {
     /// Creates the tables of a new core.
-    pub(crate) fn new(layout: Layout, program_bytes: usize, has_capacitors: bool, is_logged: bool) -> OobCopies {
+    pub(crate) fn new(core: &Core, program_bytes: usize) -> OobCopies {
+        OobCopies::of(*core.layout(), program_bytes, core.settings().has_capacitors(), core.settings().twins)
+    }
+
+    fn of(layout: Layout, program_bytes: usize, has_capacitors: bool, is_logged: bool) -> OobCopies {
         let dies = layout.dies as usize;
         OobCopies {
             layout,
@@ -545,7 +549,7 @@ mod tests {
     fn copies(has_capacitors: bool) -> (OobCopies, BlockGroups) {
         let layout = Layout::new(&small_sheet(1, 5, ProgramScope::Page), 1, 5, Bytes::kib(4))
             .with_oob_copies(crate::pages::oob::marks_per_page(16_384));
-        (OobCopies::new(layout, 16_384, has_capacitors, false), BlockGroups::new(layout, vec![[0; 4]; 5]))
+        (OobCopies::of(layout, 16_384, has_capacitors, false), BlockGroups::new(layout, vec![[0; 4]; 5]))
     }
 
     fn program(copies: &mut OobCopies, groups: &BlockGroups, at: (BlockGroup, u32), first: u32) -> Option<u32> {

@@ -51,7 +51,7 @@ pub(crate) struct LogFound {
     told: BTreeSet<(Filling, u32)>,
     /// True if no page is missing.
     pub(crate) is_whole: bool,
-    /// Where the log goes on.
+    /// Place at which the log goes on.
     pub(crate) resumed: Resumed,
     /// Facts of the last program that are to be written again.
     pub(crate) again: Vec<Facts>,

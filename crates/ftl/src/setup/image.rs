@@ -58,7 +58,7 @@ pub(crate) fn image(rooms: &Rooms) -> Option<Image> {
     // What a core that keeps data knows is on its flash.
     let is_still = rooms.is_quiet() && !metadata.has_journal() && core.is_still();
     let mut groups = core.groups().image();
-    let mut dies: Vec<Holdings> = core.dies().map(|(_, die)| die.image(core.changes())).collect();
+    let mut dies: Vec<Holdings> = core.dies().map(|(_, die)| die.image(core.changes().count())).collect();
     for group in sanitise.keys().iter().flat_map(|keys| keys.groups(core)) {
         // The restored core takes all trees of keys for whole, and has no use for these.
         groups.uses[group.index()] = Use::Drained;

@@ -10,6 +10,7 @@ pub(crate) mod barriers;
 pub(crate) mod batch;
 pub(crate) mod beginning;
 pub(crate) mod buffer;
+pub(crate) mod changes;
 pub(crate) mod data;
 pub(crate) mod die;
 pub(crate) mod failures;
@@ -43,6 +44,7 @@ pub(crate) mod work;
 use barriers::Barriers;
 use beginning::{Beginning, Watched};
 use buffer::Buffer;
+use changes::Changes;
 use data::{MetadataKind, Newest};
 use die::Die;
 use failures::Failures;
@@ -58,7 +60,7 @@ use readers::Readers;
 use refused::Refused;
 use request::{Note, Requests};
 use services::{OwnMemos, ServiceRoom};
-use settings::{Acknowledge, Settings};
+use settings::Settings;
 use stops::Busy;
 use trimmed::TrimmedParts;
 use view::View;
@@ -95,10 +97,7 @@ pub(crate) struct Core {
     services: ServiceRoom,
     /// Instant of the call that is being answered.
     now: Nanos,
-    /// Count of host changes to what is valid: programs and trims.
-    changes: u64,
-    /// Units of host data that became stale and have not been reported yet.
-    invalidated: u32,
+    changes: Changes,
     /// True if some die can collect nothing.
     gc_stalled: bool,
     worn_out: bool,
@@ -141,8 +140,7 @@ impl Core {
             outbox: Outbox::new(settings.keeps_data),
             services: ServiceRoom::default(),
             now: Nanos::ZERO,
-            changes: 0,
-            invalidated: 0,
+            changes: Changes::default(),
             gc_stalled: false,
             worn_out: false,
             flushes_all: false,
@@ -632,35 +630,18 @@ impl Core {
         &mut self.trimmed
     }
 
-    /// Count `units` units of host data that the host has made stale.
+    /// Counts of what the host has changed.
     #[inline]
-    pub(crate) fn add_invalidated(&mut self, units: u32) {
-        self.invalidated += units;
-    }
-
-    /// Take the number of units of host data that have become stale since the last call.
-    #[inline]
-    pub(crate) fn take_invalidated(&mut self) -> u32 {
-        std::mem::take(&mut self.invalidated)
-    }
-
-    /// Count of host changes to what is valid.
-    #[inline]
-    pub(crate) fn changes(&self) -> u64 {
-        self.changes
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     #[inline]
-    pub(crate) fn note_change(&mut self, is_one: bool) {
-        self.changes += u64::from(is_one);
+    pub(crate) fn changes_mut(&mut self) -> &mut Changes {
+        &mut self.changes
     }
 
     // What is promised.
-
-    /// True if a write or trim is acknowledged as soon as the buffer holds it.
-    pub(crate) fn acknowledges_buffered(&self, is_fua: bool) -> bool {
-        self.settings.buffer.acknowledge == Acknowledge::Buffered && !is_fua
-    }
 
     #[inline]
     pub(crate) fn is_worn_out(&self) -> bool {

@@ -32,9 +32,9 @@ pub(crate) struct Settings {
     /// True if the drive stores the bytes of user data.
     pub keeps_data: bool,
     /// True if the map log takes the place of the journal's generations, of checkpoints and of summaries.
-    pub(crate) twins: bool,
+    pub twins: bool,
     /// Length of the map log, in programs, from which on its checkpoints hurry.
-    pub(crate) log_programs: u32,
+    pub log_programs: u32,
     /// Data programs per checkpoint program; `None`: there are no checkpoints.
     pub checkpoint_every: Option<u32>,
     /// Groups that take no host data: those that GC keeps free, those that are open, and those for metadata.
@@ -68,6 +68,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// True if a write or trim is acknowledged as soon as the buffer holds it.
+    pub(crate) fn acknowledges_buffered(&self, is_fua: bool) -> bool {
+        self.buffer.acknowledge == Acknowledge::Buffered && !is_fua
+    }
+
     /// Bytes of `units` units.
     #[inline]
     pub(crate) fn unit_bytes(&self, units: u32) -> Bytes {

@@ -396,14 +396,19 @@ pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) 
     rotten_trial_on(still(seed), requests, shares, bug)
 }
 
+/// Take out techniques that trials with unreadable pages do not judge. A destroyed key is no page that cannot be read, and no second copy tells of it; the
+/// place where reads begin is checked elsewhere, on pages that can be read.
+fn leave_to_others(scenario: &mut Scenario) {
+    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
+}
+
 /// As [`rotten_trial`], on the drive of `scenario`.
 ///
 /// # Errors
 /// What was broken.
 pub fn rotten_trial_on(mut scenario: Scenario, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
     let seed = scenario.seed;
-    // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
-    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
+    leave_to_others(&mut scenario);
     scenario.config.oob_copies = bug != Some(Bug::CopiesOff);
     let mut world = World::new(scenario, bug);
     let mut draw = Draw::new(seed, Stream::Mix, 11);

@@ -6,11 +6,10 @@
 //! Checks: a unit fails only if its newest copy lay in what has failed; any other reads as it would have, or as what no flush had covered. Does not check:
 //! failures of two things at once, and what a core does after that start.
 
-use super::Bug;
 use super::nand::Harm;
 use super::world::World;
+use super::{Bug, leave_to_others};
 use crate::swarm::Scenario;
-use wordline_ftl::techniques::Choice;
 use wordline_units::random::{Draw, Stream};
 
 /// Counts of what single failures have cost.
@@ -75,8 +74,7 @@ pub enum End {
 /// # Errors
 /// What was broken: an older state of what was flushed, or whatever [`super::trial`] finds.
 pub fn priced_trial(mut scenario: Scenario, requests: u64, ends: &[End], extents: &[Extent], bug: Option<Bug>) -> Result<Price, String> {
-    // A destroyed key is no page that cannot be read, and what reads begin with is checked elsewhere.
-    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
+    leave_to_others(&mut scenario);
     scenario.config.oob_copies = true;
     let seed = scenario.seed;
     let mut world = World::new(scenario, bug);

@@ -188,7 +188,8 @@ impl LiveDisk {
         &self.about
     }
 
-    /// `export` with what a disk with mapping units of `unit` answers beyond reading and writing, its contexts and hint classes, and with what it prefers: requests
+    /// `export` with what a disk with mapping units of `unit` answers beyond reading and writing, its contexts and hint classes, and with what it prefers:
+    /// requests
     /// aligned to its units. They cost nothing beyond themselves, where for one that covers a unit in part the rest of that unit is read or written, too.
     ///
     /// # Panics
