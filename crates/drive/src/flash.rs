@@ -607,6 +607,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             tag: flight.tag,
             die: flight.local,
             status: flight.status,
+            no_answer: false,
             corrected_bits: flight.errors,
             loops: flight.loops,
             retries: flight.retries,
