@@ -27,6 +27,7 @@ mod leap;
 mod parked;
 pub mod precondition;
 mod relive;
+mod silent;
 mod stop;
 mod stripe;
 mod tries;

@@ -145,6 +145,7 @@ impl Observer for Programs {
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

@@ -57,7 +57,7 @@ pub use backing::{Backing, Disk};
 pub use die::{Block, Condition, Die, PageBuffer, PageRun, PageState, Place};
 pub use dump::{Dump, DumpShape, Label};
 pub use error::MediaError;
-pub use header::{Identity, VERSION};
+pub use header::{DieState, Identity, VERSION};
 pub use held::{Backlog, Held, Refusal};
 pub use media::{Durability, Media};
 pub use memory::Memory;

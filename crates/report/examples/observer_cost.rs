@@ -65,6 +65,7 @@ impl Observer for Reader {
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
             | Event::DataLost { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

@@ -304,6 +304,7 @@ impl Observer for Metrics {
             Event::Exposed { .. } => self.totals.exposed_blocks += 1,
             Event::ProgrammedAgain { .. } => self.totals.programmed_again += 1,
             Event::DataLost { units, .. } => self.totals.lost_units += u64::from(*units),
+            Event::Harmed { .. } => {}
             Event::WornOut => self.worn_out = self.worn_out.or(Some(at)),
             Event::Stopped { kind, how, .. } => self.waits.stopped(*kind, *how),
         }

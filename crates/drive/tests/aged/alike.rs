@@ -54,6 +54,7 @@ impl Observer for Seen {
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

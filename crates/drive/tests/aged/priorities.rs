@@ -131,6 +131,7 @@ impl Observer for Seen {
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

@@ -34,6 +34,7 @@ impl Observer for Seen {
             | Event::ProgrammedAgain { .. }
             | Event::DataLost { .. }
             | Event::Stopped { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

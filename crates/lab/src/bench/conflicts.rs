@@ -120,6 +120,7 @@ impl Observer for Tries {
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
             | Event::DataLost { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

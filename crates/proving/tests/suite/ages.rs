@@ -57,6 +57,7 @@ impl Observer for Seen {
             | Event::Exposed { .. }
             | Event::DataLost { .. }
             | Event::Stopped { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

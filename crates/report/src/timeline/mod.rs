@@ -135,6 +135,7 @@ impl Timeline {
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => return,
         };
         if begins < part.from || begins >= part.end {
