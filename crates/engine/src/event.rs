@@ -150,6 +150,9 @@ pub struct Completion {
     pub dram: Nanos,
     /// Whether every sector could be read or written.
     pub ok: bool,
+    /// It failed, and a part of a die that has failed for good is the cause: what it read lies there or was lost there, or no die is left to write to. Not in
+    /// the log's hash, because it follows from what is.
+    pub for_failure: bool,
     /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Not in the log's
     /// hash, because they follow from what is.
     pub blank: u32,

@@ -10,6 +10,7 @@ mod bytes;
 mod cached;
 mod capacitors;
 mod carried;
+mod failing;
 mod guarded;
 mod image;
 mod jobs;

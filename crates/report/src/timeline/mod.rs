@@ -372,6 +372,7 @@ mod tests {
             core: Nanos(5),
             dram: Nanos::ZERO,
             ok: true,
+            for_failure: false,
             blank: 0,
             die: None,
             job: JobId(0),
