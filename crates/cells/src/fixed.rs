@@ -64,11 +64,6 @@ impl Cells {
         self.faults.endurance
     }
 
-    /// Makes every operation fail from now on.
-    pub fn kill(&mut self) {
-        self.faults = Faults { program_fail: 1.0, erase_fail: 1.0, read_fail: 1.0, ..self.faults };
-    }
-
     /// Number of random draws so far of each kind: program, erase, read. This is the whole state for a snapshot.
     pub fn drawn(&self) -> [u64; 3] {
         [self.program.drawn(), self.erase.drawn(), self.read.drawn()]

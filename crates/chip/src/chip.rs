@@ -22,6 +22,9 @@ use crate::stop::{Progress, Stops};
 /// The most mapping units that a page may hold.
 pub(crate) const UNITS_MAX: u32 = 64;
 
+/// Work in the times of the data sheet, of which nobody knows the loops.
+pub(crate) const AS_ON_THE_SHEET: Took = Took { pace: 1.0, loops: 0, part: 0 };
+
 /// What the array is working at, for those who would suspend or abandon it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WorkKind {
@@ -128,7 +131,6 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) read_times: u32,
     /// Erases of each block before the present epoch, if one is under way. No image has it.
     pub(crate) epoch: Option<Box<[u32]>>,
-    pub(crate) dead: bool,
     /// What somebody has ordered to go wrong, if anything.
     pub(crate) faults: Option<Box<FaultTable>>,
 }
@@ -167,7 +169,7 @@ impl<P: Payload> Chip<P> {
             grain: Grain { pages: geometry.pages(), units: units_per_page },
             cells,
             array: None,
-            took: Took { pace: 1.0, ..Took::default() },
+            took: AS_ON_THE_SHEET,
             programmed: Work::OTHER.target,
             life: KeptLife::default(),
             blocks,
@@ -195,7 +197,6 @@ impl<P: Payload> Chip<P> {
             guard: Guard::default(),
             read_times: 1,
             epoch: None,
-            dead: false,
             faults: None,
         }
     }
@@ -228,17 +229,6 @@ impl<P: Payload> Chip<P> {
     /// How warm its cells are, where they have physics.
     pub fn temperature(&self) -> Option<Celsius> {
         self.array.as_ref().map(|array| array.temperature())
-    }
-
-    /// The die fails: every program and erase that begins from now on ends badly, and no page can be read.
-    pub fn kill(&mut self) {
-        self.cells.kill();
-        self.dead = true;
-    }
-
-    /// Whether it was killed.
-    pub fn is_dead(&self) -> bool {
-        self.dead
     }
 
     /// Whoever keeps bytes is told of the end of what the array was doing, if it has ended by `now`: what they have of it is whole. Commands that come

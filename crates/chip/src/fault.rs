@@ -4,21 +4,29 @@
 //! |---|---|---|---|
 //! | [`DieFault::Read`] | of the page cannot be corrected | as ever | for so many reads, or until the block is erased |
 //! | [`DieFault::Program`] | as ever | the next programs fail | for so many programs |
-//! | [`DieFault::Plane`], [`DieFault::Blocks`] | cannot be corrected | fail | until the faults are cleared |
+//! | [`DieFault::Die`], [`DieFault::Plane`], [`DieFault::Blocks`] | cannot be corrected | fail | for good |
+//!
+//! A page of a part that has failed for good is not driven: it reads as noise, with half of its bits wrong. What such a part is doing when it fails counts for
+//! nothing ([`Chip::fail_under_way`]). A die that has failed draws no dice.
 //!
 //! A try to read is not a read: the tries down a retry table are one read, and who makes them says when it has failed for good ([`Chip::read_failed`]).
-//! Firmware hears of a fault by the status of its operations and in no other way. Faults are not part of an [image](crate::image::Image) and do not survive a
-//! restart; what they have destroyed stays destroyed. A die without faults pays for this with one branch in each operation.
+//! Firmware hears of a fault by the status of its operations and in no other way. What has failed for good stays failed: a store that outlives the drive is
+//! told ([`Payload::keep_failure`]), and images keep it ([`Chip::failure_image`]). Faults of single reads and programs end with the drive; what they have destroyed
+//! stays destroyed. A die without faults pays for this with one branch in each operation.
 
 use std::collections::BTreeMap;
 
-use wordline_flash::Target;
+use serde::{Deserialize, Serialize};
+use wordline_flash::{Status, Target};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, PageId, PlaneId};
+use wordline_units::{BlockId, Nanos, PageId, PlaneId};
 
-use crate::chip::Chip;
+use crate::chip::{Chip, Held};
 use crate::payload::{Contents, Payload, Place};
 use crate::place::planes;
+
+/// User bytes of a codeword where nobody says how many there are.
+const CODEWORD_BYTES: u64 = 1024;
 
 /// One fault of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +47,11 @@ pub enum DieFault {
         /// How many.
         programs: u32,
     },
+    /// The die has failed.
+    Die {
+        /// It does not answer either: no operation of it ever ends, and no reset helps.
+        silent: bool,
+    },
     /// A plane has failed.
     Plane(PlaneId),
     /// Blocks of a plane have failed.
@@ -52,6 +65,24 @@ pub enum DieFault {
     },
 }
 
+impl DieFault {
+    /// Whether it is a part of the die that has failed for good; else it is used up or taken back.
+    pub const fn is_failure(&self) -> bool {
+        match self {
+            DieFault::Die { .. } | DieFault::Plane(_) | DieFault::Blocks { .. } => true,
+            DieFault::Read { .. } | DieFault::Program { .. } => false,
+        }
+    }
+}
+
+/// The parts of a die that have failed for good, as plain data for an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureImage {
+    died: Option<bool>,
+    planes: u16,
+    blocks: Vec<(u8, u32, u32)>,
+}
+
 /// The faults of a die that has any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FaultTable {
@@ -59,6 +90,8 @@ pub(crate) struct FaultTable {
     reads: BTreeMap<Place, Option<u32>>,
     /// Programs that are still to fail.
     programs: u32,
+    /// The whole die has failed; whether it is silent.
+    died: Option<bool>,
     /// One bit for each plane that has failed.
     planes: u16,
     /// Blocks that have failed, by plane: the first and the last.
@@ -72,16 +105,30 @@ impl FaultTable {
 
     /// Whether the block at `target` in `plane` has failed.
     fn has_failed(&self, plane: PlaneId, block: u32) -> bool {
-        self.planes >> plane.0 & 1 == 1 || self.blocks.iter().any(|&(of, first, last)| of == plane && (first..=last).contains(&block))
+        self.died.is_some()
+            || self.planes >> plane.0 & 1 == 1
+            || self.blocks.iter().any(|&(of, first, last)| of == plane && (first..=last).contains(&block))
     }
 }
 
 impl<P: Payload> Chip<P> {
     /// Let `fault` happen from now on, beside those there are. Another fault of the same page takes the place of the one before, and programs to fail add up.
+    /// A die that is silent stays so. What is under way is another matter: [`Chip::fail_under_way`].
     ///
     /// # Panics
     /// If it names a plane, block or page that the die does not have.
     pub fn inject(&mut self, fault: DieFault) {
+        self.fail(fault);
+        if fault.is_failure() {
+            self.payload.keep_failure(&fault);
+        }
+    }
+
+    /// Let `fault` happen, of which the store knows.
+    ///
+    /// # Panics
+    /// As [`Chip::inject`].
+    pub fn fail(&mut self, fault: DieFault) {
         let geometry = self.sheet.geometry;
         let is_there = |plane: PlaneId, block: BlockId, page: u32| {
             u32::from(plane.0) < geometry.planes && block.0 < geometry.blocks && page < geometry.pages()
@@ -98,6 +145,7 @@ impl<P: Payload> Chip<P> {
                 };
             }
             DieFault::Program { programs } => table.programs = table.programs.saturating_add(programs),
+            DieFault::Die { silent } => table.died = Some(silent || table.died == Some(true)),
             DieFault::Plane(plane) => {
                 assert!(is_there(plane, BlockId(0), 0), "{fault:?}: there is no such plane");
                 table.planes |= 1 << plane.0;
@@ -126,15 +174,101 @@ impl<P: Payload> Chip<P> {
             reads,
         });
         let programs = (table.programs > 0).then_some(DieFault::Program { programs: table.programs });
+        let died = table.died.map(|silent| DieFault::Die { silent });
         let planes = (0..16).filter(|plane| table.planes >> plane & 1 == 1).map(|plane| DieFault::Plane(PlaneId(plane)));
         let failed =
             table.blocks.iter().map(|&(plane, first, last)| DieFault::Blocks { plane, first: BlockId(first), last: BlockId(last) });
-        reads.chain(programs).chain(planes).chain(failed).collect()
+        reads.chain(programs).chain(died).chain(planes).chain(failed).collect()
     }
 
-    /// Take all faults back. What they have destroyed stays so.
+    /// Number of random draws so far of each kind that fails operations by rate: program, erase, read.
+    pub fn drawn(&self) -> [u64; 3] {
+        self.cells.drawn()
+    }
+
+    /// Whether a part of it has failed for good.
+    pub fn has_failures(&self) -> bool {
+        self.faults.as_ref().is_some_and(|table| table.died.is_some() || table.planes != 0 || !table.blocks.is_empty())
+    }
+
+    /// The parts of it that have failed for good, for an image.
+    pub fn failure_image(&self) -> FailureImage {
+        let Some(table) = &self.faults else { return FailureImage::default() };
+        let blocks = table.blocks.iter().map(|&(plane, first, last)| (plane.0, first, last)).collect();
+        FailureImage { died: table.died, planes: table.planes, blocks }
+    }
+
+    /// Restores what [`Chip::failure_image`] gave. The image may be anything; one of another kind of die is refused with the reason.
+    pub fn restore_failures(&mut self, image: &FailureImage) -> Result<(), &'static str> {
+        let geometry = self.sheet.geometry;
+        let is_there =
+            |&(plane, first, last): &(u8, u32, u32)| u32::from(plane) < geometry.planes && first <= last && last < geometry.blocks;
+        if u32::from(image.planes) >> geometry.planes != 0 || !image.blocks.iter().all(is_there) {
+            return Err("a part of a die has failed that it does not have");
+        }
+        let blocks = image.blocks.iter().map(|&(plane, first, last)| (PlaneId(plane), first, last)).collect();
+        let table = FaultTable { died: image.died, planes: image.planes, blocks, ..FaultTable::default() };
+        self.faults = (!table.is_empty()).then(|| Box::new(table));
+        Ok(())
+    }
+
+    /// Take all faults back but those of parts that have failed for good. What faults have destroyed stays so.
     pub fn clear_faults(&mut self) {
-        self.faults = None;
+        let Some(table) = &mut self.faults else { return };
+        table.reads.clear();
+        table.programs = 0;
+        if table.is_empty() {
+            self.faults = None;
+        }
+    }
+
+    /// Whether the whole die has failed.
+    #[inline]
+    pub fn is_dead(&self) -> bool {
+        self.faults.as_ref().is_some_and(|table| table.died.is_some())
+    }
+
+    /// Whether it has failed and does not answer.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        self.faults.as_ref().is_some_and(|table| table.died == Some(true))
+    }
+
+    /// Whether a part of the die that has failed for good lies under `target`: half of the bits that are read there are wrong.
+    #[cold]
+    pub fn has_failed_at(&self, target: &Target) -> bool {
+        self.faults.as_ref().is_some_and(|table| planes(target.planes).any(|plane| table.has_failed(plane, target.block(plane).0)))
+    }
+
+    /// Wrong bits in a codeword of a page that reads as noise: half of them. Without physics a codeword is taken to have 1 KiB of user bytes.
+    pub fn noise(&self) -> u32 {
+        let codewords = match &self.array {
+            Some(array) => array.codewords().max(1),
+            None => (self.sheet.geometry.page.0 / CODEWORD_BYTES).max(1) as u32,
+        };
+        let bits = 8 * (self.sheet.geometry.page.0 + self.sheet.geometry.spare.0);
+        (bits / u64::from(codewords) / 2) as u32
+    }
+
+    /// A part of the die has failed at `now`: what it was programming or erasing there, or has suspended, counts for nothing, also on other planes. It ends as
+    /// failed in its time. Returns whether there was such an operation.
+    #[cold]
+    pub fn fail_under_way(&mut self, now: Nanos) -> bool {
+        let mut has_hit = false;
+        if self.array_until > now && self.work.kind.suspendable() && self.has_failed_at(&self.work.target) {
+            let work = self.work;
+            self.break_off(&work);
+            self.status = Status::Failed;
+            has_hit = true;
+        }
+        if let Some(held) = self.suspended
+            && self.has_failed_at(&held.work.target)
+        {
+            self.break_off(&held.work);
+            self.suspended = Some(Held { status: Status::Failed, ..held });
+            has_hit = true;
+        }
+        has_hit
     }
 
     /// Whether a fault keeps a page from being read.
@@ -173,13 +307,6 @@ impl<P: Payload> Chip<P> {
     #[cold]
     pub(crate) fn fails_read(&self, target: &Target, plane: PlaneId) -> bool {
         self.is_faulty(plane, target.block(plane), target.page)
-    }
-
-    /// Whether the page of `target` is not driven: its die, its plane or its block has failed, and what comes out is noise.
-    #[cold]
-    pub(crate) fn reads_as_noise(&self, target: &Target) -> bool {
-        let has_failed = |plane: PlaneId| self.faults.as_ref().is_some_and(|table| table.has_failed(plane, target.block(plane).0));
-        self.dead || planes(target.planes).any(has_failed)
     }
 
     /// Whether a fault makes the program of `target` that begins now fail.

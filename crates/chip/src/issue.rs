@@ -5,7 +5,7 @@ use wordline_flash::{Command, Feature, ProgramScope, Status, Stop, Target};
 use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
-use crate::chip::{Chip, Held, UNITS_MAX, Work, WorkKind};
+use crate::chip::{AS_ON_THE_SHEET, Chip, Held, UNITS_MAX, Work, WorkKind};
 use crate::payload::{Contents, Payload, Place};
 use crate::place::{planes, shares_block};
 use crate::probe::Probe;
@@ -238,7 +238,11 @@ impl<P: Payload> Chip<P> {
             if !array.is_clean() {
                 self.program_clean(target);
             }
-            self.program_cells(target, now);
+            if self.is_dead() {
+                self.took = AS_ON_THE_SHEET;
+            } else {
+                self.program_cells(target, now);
+            }
         }
         let status = self.verify(work);
         self.registers.taken_in.0 = 0;
@@ -291,6 +295,9 @@ impl<P: Payload> Chip<P> {
     fn read(&mut self, class: Class, target: Target, now: Nanos) -> Issued {
         let cache = class == Class::CacheRead;
         self.demand(class, &Command::Read { target, cache }, now);
+        if self.faults.is_some() && self.has_failed_at(&target) {
+            return self.read_noise(class, target, now);
+        }
         let mut known = self.sense(&target, now);
         let mut status = known;
         let mut errors = 0;
@@ -304,13 +311,18 @@ impl<P: Payload> Chip<P> {
             status = Status::Uncorrectable;
             known = status;
         }
-        if (self.dead || self.faults.is_some()) && self.reads_as_noise(&target) {
-            // Half of all bits, whatever stood there.
-            errors = self.sheet.geometry.page.0 as u32 * 4;
-        }
         let issued = self.occupy(class, now, Work { kind: WorkKind::Read, target, pages: 0 }, status);
         self.registers.sense(target, known, issued.ready_at, cache);
         Issued { errors, ..issued }
+    }
+
+    /// A read of pages that have failed for good. The die draws no dice for it.
+    #[cold]
+    #[inline(never)]
+    fn read_noise(&mut self, class: Class, target: Target, now: Nanos) -> Issued {
+        let issued = self.occupy(class, now, Work { kind: WorkKind::Read, target, pages: 0 }, Status::Uncorrectable);
+        self.registers.sense(target, Status::Uncorrectable, issued.ready_at, class == Class::CacheRead);
+        Issued { errors: self.noise(), ..issued }
     }
 
     /// The array and the interface are busy as the rules say.
@@ -398,21 +410,24 @@ impl<P: Payload> Chip<P> {
     /// Whether the pages that `work` programs have verified. If not, they hold nothing that can be read.
     #[inline]
     fn verify(&mut self, work: Work) -> Status {
+        if self.faults.is_some() {
+            return self.verify_faulty(work);
+        }
         match self.cells.program() {
-            Outcome::Good if self.faults.is_none() => Status::Good,
-            Outcome::Good => self.verify_faulty(work),
-            Outcome::Bad => self.fail(work),
+            Outcome::Good => Status::Good,
+            Outcome::Bad => self.fail_program(work),
         }
     }
 
     #[cold]
     fn verify_faulty(&mut self, work: Work) -> Status {
-        if self.fails_program(&work.target) { self.fail(work) } else { Status::Good }
+        let fails = self.is_dead() || self.cells.program() == Outcome::Bad || self.fails_program(&work.target);
+        if fails { self.fail_program(work) } else { Status::Good }
     }
 
     // By value, so that the work of a program that succeeds has no address and stays in registers.
     #[cold]
-    fn fail(&mut self, work: Work) -> Status {
+    fn fail_program(&mut self, work: Work) -> Status {
         self.ruin(&work);
         Status::Failed
     }
@@ -421,13 +436,16 @@ impl<P: Payload> Chip<P> {
         let mut status = Status::Good;
         let has_faults = self.faults.is_some();
         let spared = self.spares();
-        if self.array.is_some() {
+        let is_dead = self.is_dead();
+        if is_dead {
+            self.took = AS_ON_THE_SHEET;
+        } else if self.array.is_some() {
             self.erase_cells(target, now, spared);
         }
         for plane in planes(target.planes) {
             let index = self.flat(target, plane);
             let block = &self.blocks[index];
-            let outcome = self.cells.erase(block.erases);
+            let outcome = if is_dead { Outcome::Bad } else { self.cells.erase(block.erases) };
             let outcome = if has_faults && self.fails_block(target, plane) { Outcome::Bad } else { outcome };
             let block = &mut self.blocks[index];
             block.erases = block.erases.saturating_add(1);
@@ -499,7 +517,9 @@ impl<P: Payload> Chip<P> {
         self.registers.collecting = None;
         let first = PageId(target.page.0 + 1 - pages);
         let work = Work { kind: WorkKind::Program, target: Target { page: first, ..target }, pages };
-        if self.array.is_some() {
+        if self.is_dead() {
+            self.took = AS_ON_THE_SHEET;
+        } else if self.array.is_some() {
             self.program_cells(&work.target, now);
         }
         let status = self.verify(work);
@@ -526,7 +546,7 @@ impl<P: Payload> Chip<P> {
     }
 
     /// What `work` was changing can no longer be read, and does not end.
-    fn break_off(&mut self, work: &Work) {
+    pub(crate) fn break_off(&mut self, work: &Work) {
         self.ruin(work);
         if work.kind.suspendable() {
             planes(work.target.planes).for_each(|plane| {

@@ -40,7 +40,7 @@ mod stop;
 mod wake;
 
 pub use chip::Chip;
-pub use fault::DieFault;
+pub use fault::{DieFault, FailureImage};
 pub use guard::GuardImage;
 pub use issue::Issued;
 pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload, UnitAt};

@@ -12,6 +12,8 @@ use wordline_cells::KeptLife;
 use wordline_flash::{Mark, Sanitisation, Sheet};
 use wordline_units::random::Draw;
 
+use crate::fault::DieFault;
+
 /// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -174,6 +176,9 @@ pub trait Payload {
     /// `block`, of which no page is programmed, counts `erases` from now on, by decree. A store that outlives the drive keeps it with the block.
     fn set_erases(&mut self, _block: u32, _erases: u32) {}
 
+    /// A part of the die has failed for good. A store that outlives the drive remembers it.
+    fn keep_failure(&mut self, _failure: &DieFault) {}
+
     /// The wear of `block`, or what copybacks carried into it, has changed. A store that outlives the drive keeps it with the block.
     fn keep_life(&mut self, _block: u32, _life: &KeptLife) {}
 }
@@ -213,6 +218,9 @@ pub struct KeptBlock {
 pub trait Persistent: Payload {
     /// What it knows of `block`.
     fn kept_block(&self, block: u32) -> KeptBlock;
+
+    /// The parts of the die that have failed for good.
+    fn kept_failures(&self) -> Vec<DieFault>;
 }
 
 /// No bytes at all.

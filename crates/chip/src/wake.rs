@@ -39,6 +39,11 @@ impl<P: Persistent> Chip<P> {
         kept
     }
 
+    /// Take over what the store knows of the parts of the die that have failed for good.
+    pub fn wake_failures(&mut self) {
+        self.payload.kept_failures().into_iter().for_each(|failure| self.fail(failure));
+    }
+
     /// Look at a page. `image` becomes what the pins give of it.
     pub fn wake_page(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> Kept {
         let place = self.place_of(plane, block, page);

@@ -30,6 +30,8 @@ pub struct Config {
     pub ecc: Ecc,
     /// Steps of the search for the references of a page that no entry of the retry table serves, where cells have physics and such a table.
     pub search: SearchSteps,
+    /// Time for which the controller waits for a die after the instant at which it should have been done. Then it resets the die, and takes it for failed.
+    pub die_timeout: Nanos,
     /// Sets of shifted references that the controller holds for reads, where cells have physics.
     pub read_sets: Arc<ReadSets>,
     /// Number of firmware cores; the host's addresses are striped over them.

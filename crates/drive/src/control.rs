@@ -1,4 +1,4 @@
-//! Commands for a running drive: locating data, sparing wordlines, changing its temperature, killing a die.
+//! Commands for a running drive: locating data, sparing wordlines, changing its temperature.
 
 use wordline_chip::Payload;
 use wordline_engine::Observer;
@@ -57,16 +57,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         Located { is_buffered: newest.buffered.is_some(), on_flash }
     }
 
-    /// Kills `die`: from now on every program or erase that begins fails, and no page can be read. The firmware learns of it as it would of a real one, by
-    /// the reports of its operations.
-    ///
-    /// # Panics
-    /// If there is no such die.
-    pub fn kill_die(&mut self, die: DieId) {
-        self.chips[die].kill();
-    }
-
-    /// True if `die` was killed.
+    /// True if `die` has failed as a whole.
     pub fn is_dead(&self, die: DieId) -> bool {
         self.chips[die].is_dead()
     }

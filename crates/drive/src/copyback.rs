@@ -87,6 +87,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if flight.attempt != attempt || self.power_cut().is_some() {
             return;
         }
+        if self.chips[flight.die].is_silent() {
+            return self.wait_in_vain(now, slot);
+        }
         if flight.stopping.stage == StopStage::Waiting {
             return self.hold(now, slot);
         }

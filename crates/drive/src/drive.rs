@@ -15,6 +15,7 @@ use crate::faults::Waiting;
 use crate::flash::{Flight, FlightSlot};
 use crate::host::{HostQueues, InFlight, Pace, Trims};
 use crate::leap::Epoch;
+use crate::silent::ToCome;
 use crate::stripe::{Stripe, Units, Wiring};
 use crate::tries::Tries;
 
@@ -52,6 +53,8 @@ pub(crate) enum Due {
     Delivered { slot: u32 },
     /// The deadline of a core has come.
     Tick { core: u32 },
+    /// A part of a die fails, as it was ordered to.
+    Harm { number: u32 },
 }
 
 const _: () = assert!(size_of::<Due>() == 8);
@@ -112,6 +115,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) units: Units,
     /// Faults on demand that wait for an operation.
     pub(crate) waiting: Option<Box<Waiting>>,
+    /// Faults that were ordered for instants, until they have come.
+    pub(crate) to_come: Vec<Option<ToCome>>,
     /// The present epoch, if one has begun.
     pub(crate) epoch: Option<Epoch>,
     /// Number of reads that each read of the host stands for.
@@ -198,6 +203,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             operations: 0,
             units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
             waiting: None,
+            to_come: Vec::new(),
             epoch: None,
             read_times: 1,
             config,
@@ -353,6 +359,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 self.ftls[core as usize].tick(now);
                 self.pump(now, core);
             }
+            Due::Harm { number } => self.come_true(number),
             Due::Arrival => {
                 let request = self.expected.take().expect("an arrival is due only while a request is expected");
                 self.arrive(now, &request);
@@ -626,7 +633,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.host.inside -= 1;
         self.host.leave(slot);
         self.completed += 1;
-        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank, die, job };
+        let for_failure = !ok && self.is_for_failure(op, sector, sectors, die);
+        let request = RequestId(slot);
+        let done = Completion { request, op, priority, sectors, sector, arrived, stages, core, dram, ok, for_failure, blank, die, job };
         self.emit(now, Event::Completed(done));
         self.fetch(now);
     }

@@ -54,13 +54,13 @@ impl Waiting {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Injects `fault` beside those that are active.
+    /// Injects `fault` beside those that are active. A die, plane or blocks that fail for good are an event, [`wordline_engine::Event::Harmed`].
     ///
     /// # Panics
     /// If it names a die, or a part of one, that is not there.
     pub fn inject(&mut self, fault: Fault) {
         match fault {
-            Fault::Die(die, fault) => self.chips[die].inject(fault),
+            Fault::Die(die, fault) => self.harm(die, fault),
             Fault::Program { programs } => {
                 let waiting = self.waiting.get_or_insert_default();
                 waiting.programs = waiting.programs.saturating_add(programs);
@@ -88,7 +88,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         faults
     }
 
-    /// Clears all faults. Destroyed data stays destroyed, and power does not come back.
+    /// Clears all faults but those of dies, planes and blocks, which have failed for good. Destroyed data stays destroyed, and power does not come back.
     pub fn clear_faults(&mut self) {
         for die in 0..self.config.sheet.geometry.dies() {
             self.chips[DieId(die as u16)].clear_faults();

@@ -57,6 +57,8 @@ pub(crate) struct Flight {
     pub(crate) cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
+    /// Its die never ended it, and did not answer after a reset.
+    pub(crate) no_answer: bool,
     /// Present try of a read.
     pub(crate) last: ReadTry,
     /// Class with which a read waited in its die's queue.
@@ -66,7 +68,7 @@ pub(crate) struct Flight {
     /// Number of tries after the first.
     retries: u32,
     /// Wrong bits in the worst codeword of the last try.
-    errors: u32,
+    pub(crate) errors: u32,
     /// Loops of a program or an erase.
     pub(crate) loops: u8,
     /// Pages of each plane that the operation acts on.
@@ -184,6 +186,7 @@ const IDLE: Flight = Flight {
     cause: Cause::Host,
     op: FlashOp::Read,
     status: Status::Good,
+    no_answer: false,
     last: ReadTry::DEFAULT,
     priority: None,
     next: None,
@@ -269,6 +272,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.array_from = start;
         flight.sensed = start;
         flight.transferred = start;
+        flight.no_answer = false;
         flight.last = ReadTry::DEFAULT;
         flight.priority = None;
         flight.next = None;
@@ -403,6 +407,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     #[inline]
     pub(crate) fn sensed(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
         if self.flights[slot.index()].attempt != attempt {
+            return;
+        }
+        if self.flights[slot.index()].status == Status::Uncorrectable && self.waits_in_vain(now, slot) {
             return;
         }
         let is_last = self.flights[slot.index()].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
@@ -541,6 +548,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             flight.array += told - now;
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
         }
+        if flight.status == Status::Failed && chips[flight.die].is_silent() && !flight.no_answer {
+            return self.wait_in_vain(now, slot);
+        }
         let flight = &*flight;
         if ends {
             chips[flight.die].end(now);
@@ -607,6 +617,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             tag: flight.tag,
             die: flight.local,
             status: flight.status,
+            no_answer: flight.no_answer,
             corrected_bits: flight.errors,
             loops: flight.loops,
             retries: flight.retries,

@@ -22,11 +22,11 @@ use crate::drive::Drive;
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 11;
-/// Formats that can be read, and the lists that are missing at their ends, which were empty: cores had no services and ordered no guarded erases before
-/// format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had
+const VERSION: u32 = 12;
+/// Formats that can be read, and the lists that are missing at their ends, which were empty: no die had failed before format 12, cores had no services and
+/// ordered no guarded erases before format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had
 /// no lost sectors before format 7.
-const READABLE: [(u32, &[u8]); 6] = [(VERSION, &[]), (10, &[0; 2]), (9, &[0; 3]), (8, &[0; 4]), (7, &[0; 5]), (6, &[0; 6])];
+const READABLE: [(u32, &[u8]); 7] = [(VERSION, &[]), (11, &[0]), (10, &[0; 3]), (9, &[0; 4]), (8, &[0; 5]), (7, &[0; 6]), (6, &[0; 7])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -101,6 +101,8 @@ pub struct Image {
     services: Vec<wordline_ftl::ServiceTables>,
     /// Spared wordlines as each core knows them.
     spared: Vec<wordline_ftl::Spared>,
+    /// Parts of each die that have failed for good; empty: none of any.
+    failures: Vec<wordline_chip::FailureImage>,
 }
 
 impl Image {
@@ -163,8 +165,10 @@ impl<O: Observer> Drive<O> {
         let guard = self.chips.iter().map(|(_, chip)| chip.guard_image()).collect();
         let services = self.ftls.iter().map(wordline_ftl::Firmware::service_tables).collect();
         let spared = self.ftls.iter().map(wordline_ftl::Firmware::spared_wordlines).collect();
+        let has_failed = self.chips.iter().any(|(_, chip)| chip.has_failures());
+        let failures = self.chips.iter().filter(|_| has_failed).map(|(_, chip)| chip.failure_image()).collect();
         let Config { exported_units, stripe_units, .. } = self.config;
-        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared })
+        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared, failures })
     }
 
     /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
@@ -219,6 +223,12 @@ impl<O: Observer> Drive<O> {
         }
         for (ftl, tables) in drive.ftls.iter_mut().zip(image.services) {
             ftl.restore_service_tables(tables).map_err(misfit)?;
+        }
+        if !image.failures.is_empty() && image.failures.len() != drive.chips.len() {
+            return Err(misfit("it has failed parts of another number of dies"));
+        }
+        for ((_, chip), failures) in drive.chips.iter_mut().zip(&image.failures) {
+            chip.restore_failures(failures).map_err(misfit)?;
         }
         drive.check_blocks().map_err(misfit)?;
         if drive.config.exported_units <= AUDITED_MAX {

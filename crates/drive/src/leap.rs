@@ -15,7 +15,8 @@
 //! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
 //!
 //! What a leap does not know: operations that fail by rate are drawn in epochs only, and without static wear levelling a block that was not erased in an
-//! epoch is not erased in the leap. A leap ends at the first block that comes to the end of its erases.
+//! epoch is not erased in the leap. A leap ends at the first block that comes to the end of its erases, and there is none with a part of a die that has
+//! failed.
 //!
 //! Where blocks would drift apart by half the gap of static wear levelling, the erases of a die are shared out as levelling does: all its blocks come to one
 //! level of what the gap is measured in, erases or wear, and rest evenly. Blocks that were not erased in the epoch hold cold data, and stay behind that level
@@ -52,8 +53,8 @@ pub enum Bound {
     Asked,
     /// A block comes to the end of its erases.
     Retirement,
-    /// A die has failed: no epoch after it is like the one before.
-    FailedDie,
+    /// A part of a die has failed. A leap knows only blocks that go on as they did.
+    Failure,
 }
 
 /// Result of a leap.
@@ -111,8 +112,8 @@ impl<O: Observer> Drive<O> {
     /// # Panics
     /// If no epoch is under way.
     pub fn leap_bound(&self, times: u32) -> (u32, Bound) {
-        if self.ftls.iter().any(|ftl| ftl.failed_dies().next().is_some()) {
-            return (0, Bound::FailedDie);
+        if self.chips.iter().any(|(_, chip)| chip.has_failures()) || self.ftls.iter().any(|ftl| ftl.failed_dies().next().is_some()) {
+            return (0, Bound::Failure);
         }
         let mut bound = (times, Bound::Asked);
         for (core, ftl) in self.ftls.iter().enumerate() {

@@ -28,6 +28,7 @@ mod notes;
 mod parked;
 pub mod precondition;
 mod relive;
+mod silent;
 mod stop;
 mod stripe;
 mod tries;

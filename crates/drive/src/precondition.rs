@@ -378,7 +378,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             OperationKind::Sanitise { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {}
         }
         let plain = Report::plain(operation.tag, operation.die, status, &spare);
-        let report = Report { corrected_bits: errors, loops, retries, last, tally, erase, program: program.as_ref(), ..plain };
+        let no_answer = status != Status::Good && self.chips[die].is_silent();
+        let report = Report { no_answer, corrected_bits: errors, loops, retries, last, tally, erase, program: program.as_ref(), ..plain };
         driver::ended(&mut self.ftls[core as usize], now, &report);
         self.spare = spare;
     }

@@ -49,6 +49,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         let flight = &mut self.flights[slot.index()];
         let attempt = flight.attempt;
+        if self.chips[die].is_silent() {
+            // It does not answer. The report of the operation will.
+            return;
+        }
         match flight.stopping.stage {
             StopStage::None => {
                 flight.stopping = Stopping { stage: StopStage::Waiting, wanted: stop, since: now };
@@ -70,6 +74,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return;
         }
         let flight = &mut self.flights[slot.index()];
+        if self.chips[flight.die].is_silent() {
+            return;
+        }
         if flight.attempt != attempt || self.working[flight.die] != slot || flight.stopping.stage != StopStage::Waiting {
             return;
         }

@@ -29,6 +29,10 @@ impl<P: Persistent> FlashReader for Waking<'_, P> {
 
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
         let chip = &mut self.chips[self.wiring.die(self.core, place.die)];
+        if chip.is_faulty(place.plane, place.block, place.page) {
+            // It reads as noise.
+            return Found::Torn;
+        }
         match chip.wake_page(place.plane, place.block, place.page, &mut self.image) {
             Kept::Erased => Found::Erased,
             Kept::Torn => Found::Torn,
@@ -60,6 +64,7 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
     pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
         let mut drive = Drive::assemble(config, observer, payload);
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
+        drive.chips.iter_mut().for_each(|(_, chip)| chip.wake_failures());
         let geometry = drive.config.sheet.geometry;
         let units = (geometry.page.0 / drive.config.firmware.unit.0) as usize;
         for core in 0..drive.config.cores {

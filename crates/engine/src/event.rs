@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, PlaneId, Priority, RequestId};
 
 use crate::follow::UnitStep;
 
@@ -99,8 +99,47 @@ pub enum Event {
         /// From the first order to stop until the die was free.
         waited: Nanos,
     },
+    /// A part of a die has failed for good, because somebody ordered it to.
+    Harmed {
+        /// The die.
+        die: DieId,
+        /// Which part, and how.
+        part: FailedPart,
+    },
     /// The drive has too few good blocks left and takes no more writes.
     WornOut,
+}
+
+/// A part of a die that has failed for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedPart {
+    /// All of it.
+    Die {
+        /// It does not answer any more either.
+        silent: bool,
+    },
+    /// A plane.
+    Plane(PlaneId),
+    /// Blocks of a plane.
+    Blocks {
+        /// The plane.
+        plane: PlaneId,
+        /// The first.
+        first: BlockId,
+        /// The last.
+        last: BlockId,
+    },
+}
+
+impl FailedPart {
+    /// As numbers: what kind it is, its plane, its first and its last block.
+    pub(crate) const fn numbers(self) -> [u32; 4] {
+        match self {
+            FailedPart::Die { silent } => [silent as u32, 0, 0, 0],
+            FailedPart::Plane(plane) => [2, plane.0 as u32, 0, 0],
+            FailedPart::Blocks { plane, first, last } => [3, plane.0 as u32, first.0, last.0],
+        }
+    }
 }
 
 /// How a flash operation was stopped.
@@ -137,6 +176,9 @@ pub struct Completion {
     pub dram: Nanos,
     /// Whether every sector could be read or written.
     pub ok: bool,
+    /// It failed, and a part of a die that has failed for good is the cause: what it read lies there or was lost there, or no die is left to write to. Not in
+    /// the log's hash, because it follows from what is.
+    pub for_failure: bool,
     /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Of a
     /// trim: its sectors beyond the units that it freed; all of them where it freed nothing. Not in the log's hash, because they follow from what is.
     pub blank: u32,

@@ -82,6 +82,12 @@ fn tell([first, second, third]: [u64; 3]) -> String {
             let (op, cause) = (FlashOp::ALL[part(first, 24, 4)].name(), Cause::ALL[part(first, 28, 4)].name());
             format!("{op} for {cause} was stopped on die {}", part(first, 8, 16))
         }
+        HARMED => match part(first, 8, 8) {
+            0 => format!("die {second} fails"),
+            1 => format!("die {second} fails and falls silent"),
+            2 => format!("plane {} of die {second} fails", part(first, 16, 8)),
+            _ => format!("blocks {} to {} of plane {} of die {second} fail", part(third, 0, 32), part(third, 32, 32), part(first, 16, 8)),
+        },
         LOST => format!("die {second} has lost {third} units that had to be moved"),
         SUSPECTED => format!("die {second} is suspected to have failed, after block {third}"),
         DIE_FAILED => format!("die {second} has failed"),
@@ -105,6 +111,7 @@ const SUSPECTED: usize = 11;
 const DIE_FAILED: usize = 12;
 const UNITS_LOST: usize = 13;
 const UNITS_HEALED: usize = 14;
+const HARMED: usize = 15;
 
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
@@ -142,6 +149,10 @@ fn digest(event: &Event) -> [u64; 3] {
         Event::Retired { die, group } => [RETIRED as u64, u64::from(die.0), u64::from(group.0)],
         Event::Stopped { die, how, kind, cause, waited } => {
             [STOPPED as u64 | u64::from(die.0) << 8 | (kind as u64) << 24 | (cause as u64) << 28, how as u64, waited.0]
+        }
+        Event::Harmed { die, part } => {
+            let [kind, plane, first, last] = part.numbers().map(u64::from);
+            [HARMED as u64 | kind << 8 | plane << 16, die.0.into(), first | last << 32]
         }
         Event::WornOut => [WORN_OUT as u64, 0, 0],
         Event::Exposed { die, group } => [EXPOSED as u64, u64::from(die.0), u64::from(group.0)],

@@ -291,6 +291,9 @@ pub struct Report<'a> {
     pub die: DieId,
     /// How it ended.
     pub status: Status,
+    /// The die never said that it had ended, and did not answer after a reset either: it has failed. Goes with [`Status::Failed`], or of a read with
+    /// [`Status::Uncorrectable`].
+    pub no_answer: bool,
     /// Bits corrected in the worst codeword.
     pub corrected_bits: u32,
     /// Of a program or an erase: its loops, as the die tells on request. 0 where the die does not know.
@@ -319,6 +322,7 @@ impl<'a> Report<'a> {
             tag,
             die,
             status,
+            no_answer: false,
             corrected_bits: 0,
             loops: 0,
             retries: 0,

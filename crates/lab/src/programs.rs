@@ -149,6 +149,7 @@ impl Observer for Programs {
             | Event::DieFailed { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

@@ -5,7 +5,7 @@ mod wear;
 
 use crate::backing::Backing;
 use crate::error::MediaError;
-use crate::header::{BEFORE_TAILS, Identity};
+use crate::header::{BEFORE_TAILS, DieState, Identity, VERSION};
 use crate::page::{FLAGS_AT, FLAGS_MASK, TRAILER_BYTES, Trailer, encode_flags};
 use crate::record::Record;
 use crate::shape::{HEADER_BYTES, Shape};
@@ -46,6 +46,8 @@ pub enum Condition {
 pub struct Block {
     /// Whether it can be used.
     pub condition: Condition,
+    /// It has failed for good: nothing of it can be read or programmed, whatever its condition.
+    pub has_failed: bool,
     /// An erase has begun and not ended.
     pub is_erasing: bool,
     /// Erases begun so far.
@@ -154,6 +156,7 @@ pub struct Die<B> {
     /// For messages.
     file: String,
     identity: Identity,
+    state: DieState,
     blocks: Vec<Known>,
     /// Wordlines may be programmed in any order.
     any_order: bool,
@@ -174,10 +177,11 @@ impl<B: Backing> Die<B> {
         backing.set_length(identity.shape.file_bytes()).map_err(host)?;
         backing.write(0, &identity.encode()).map_err(host)?;
         let blocks = vec![Known { record: Record::default(), cursor: 0 }; identity.shape.blocks as usize];
-        Ok(Die { backing, file: file.to_owned(), identity: identity.clone(), blocks, any_order: false, dirty: true, begun: Vec::new() })
+        let (file, identity, state) = (file.to_owned(), identity.clone(), DieState::default());
+        Ok(Die { backing, file, identity, state, blocks, any_order: false, dirty: true, begun: Vec::new() })
     }
 
-    /// Opens a die, and writes the second copies of records that a power cut left behind. A file of the version before becomes one of today's.
+    /// Opens a die, and writes the second copies of records that a power cut left behind. A file of an older version becomes one of today's.
     ///
     /// # Errors
     /// If it is no media file, one of another version, one that is not `expected`, one that is cut short or rotten in its records, or if the host fails.
@@ -197,9 +201,10 @@ impl<B: Backing> Die<B> {
         if length != whole && !is_of_before {
             return Err(MediaError::unexpected(file, length.min(whole), format!("{whole} bytes in all"), format!("{length} bytes")));
         }
-        let mut die =
-            Die { backing, file: file.to_owned(), identity, blocks: Vec::new(), any_order: false, dirty: false, begun: Vec::new() };
-        if version == BEFORE_TAILS {
+        let state = DieState::decode(file, &header)?;
+        let (file, blocks) = (file.to_owned(), Vec::new());
+        let mut die = Die { backing, file, identity, state, blocks, any_order: false, dirty: false, begun: Vec::new() };
+        if version != VERSION {
             die.become_new(is_of_before)?;
         }
         die.read_records()?;
@@ -237,8 +242,8 @@ impl<B: Backing> Die<B> {
 
     /// The same die on what `stand` makes of its backing and the name of its file.
     pub(crate) fn on<C>(self, stand: impl FnOnce(B, &str) -> C) -> Die<C> {
-        let Die { backing, file, identity, blocks, any_order, dirty, begun } = self;
-        Die { backing: stand(backing, &file), file, identity, blocks, any_order, dirty, begun }
+        let Die { backing, file, identity, state, blocks, any_order, dirty, begun } = self;
+        Die { backing: stand(backing, &file), file, identity, state, blocks, any_order, dirty, begun }
     }
 
     /// What it knows of a block.
@@ -252,7 +257,7 @@ impl<B: Backing> Die<B> {
             (false, true) => Condition::Torn,
             (false, false) => Condition::Good,
         };
-        Block { condition, is_erasing: record.torn, erases: record.erases, cursor, flags: record.flags }
+        Block { condition, has_failed: record.failed, is_erasing: record.torn, erases: record.erases, cursor, flags: record.flags }
     }
 
     /// Reads a page, and the flags beside it. An erased page has no flags; those of a torn one mean nothing.
@@ -516,6 +521,52 @@ impl<B: Backing> Die<B> {
     pub fn mark_bad(&mut self, block: u32) -> Result<(), MediaError> {
         let record = self.blocks[block as usize].record;
         self.write_record(block, Record { bad: true, ..record })
+    }
+
+    /// What of it has failed for good, but for its blocks.
+    pub fn state(&self) -> DieState {
+        self.state
+    }
+
+    /// Remembers that the whole die has failed, and whether it is silent. The write is of one byte, so it cannot be torn. A die that is silent stays so.
+    ///
+    /// # Errors
+    /// If the host fails.
+    pub fn fail(&mut self, silent: bool) -> Result<(), MediaError> {
+        self.become_so(DieState { failed: Some(silent || self.state.failed == Some(true)), ..self.state })
+    }
+
+    /// Remembers that a plane has failed, in the same way.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such plane, or it is not one of the first four: no chip has more.
+    pub fn fail_plane(&mut self, plane: u32) -> Result<(), MediaError> {
+        assert!(plane < self.shape().planes.min(4), "plane {plane} of {:?}", self.shape());
+        self.become_so(DieState { planes: self.state.planes | 1 << plane, ..self.state })
+    }
+
+    fn become_so(&mut self, state: DieState) -> Result<(), MediaError> {
+        for (at, byte) in state.changes(self.state) {
+            self.dirty = true;
+            self.backing.write(at, &[byte]).map_err(|error| self.host(at, "writing the state of the die", error))?;
+        }
+        self.state = state;
+        Ok(())
+    }
+
+    /// Remembers that a block has failed for good, counted over all planes.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn fail_block(&mut self, block: u32) -> Result<(), MediaError> {
+        let record = self.blocks[block as usize].record;
+        if record.failed { Ok(()) } else { self.write_record(block, Record { failed: true, ..record }) }
     }
 
     /// Makes all that was done survive the host.

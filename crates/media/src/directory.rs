@@ -106,6 +106,32 @@ impl Media<Disk> {
         Media::open_on(folder, expected, durability, edit_file)
     }
 
+    /// Makes files for the dies `missing` of the drive in a folder, whose own are gone: each is a die that has failed. `identity` is that of any die. It comes
+    /// before [`Media::open`].
+    ///
+    /// # Errors
+    /// If such a die is not missing or the drive has none of that number, if there is no die of the drive left, somebody has the folder, or the host fails.
+    pub fn replace_missing(folder: &Path, identity: &Identity, missing: &[u32], durability: Durability) -> Result<(), MediaError> {
+        let opened = Folder::open(folder)?;
+        let is_there = |die: &u32| opened.has(&file_of(*die));
+        if let Some(&die) = missing.iter().find(|&&die| die >= identity.dies) {
+            let expected = "of a die of this drive, counted from 0";
+            return Err(MediaError::Shape { what: "the number of a missing die", value: die.into(), expected });
+        }
+        if let Some(&die) = missing.iter().find(|&die| is_there(die)) {
+            let file = opened.path_of(&file_of(die)).display().to_string();
+            return Err(MediaError::unexpected(&file, 0, "no such file, as the die is missing", "a file"));
+        }
+        if !(0..identity.dies).any(|die| is_there(&die)) {
+            return Err(MediaError::unexpected(&folder.display().to_string(), 0, "a drive that lost a die", "no die of a drive"));
+        }
+        let lock = Lock::take(opened)?;
+        for &die in missing {
+            create_die_as(lock.folder(), &Identity { die, ..identity.clone() }, durability, |made| made.fail(false))?;
+        }
+        Ok(())
+    }
+
     /// Makes the dump of its write buffer, beside its name and then renamed.
     ///
     /// # Errors
@@ -166,11 +192,22 @@ fn look_at_file(folder: &Folder, name: &str) -> io::Result<Overlay<Disk>> {
 
 /// Makes the file of one die, beside its name and then renamed.
 fn create_die(folder: &Folder, identity: &Identity, durability: Durability) -> Result<Die<Disk>, MediaError> {
+    create_die_as(folder, identity, durability, |_| Ok(()))
+}
+
+/// The same of a die that `make` has done something to before it has its name.
+fn create_die_as(
+    folder: &Folder,
+    identity: &Identity,
+    durability: Durability,
+    make: impl FnOnce(&mut Die<Disk>) -> Result<(), MediaError>,
+) -> Result<Die<Disk>, MediaError> {
     let name = file_of(identity.die);
     let path = folder.path_of(&name);
     let failed = |error| host(&path, "making the file", error);
     let file = folder.make_new(&beside(&name)).map_err(failed)?;
     let mut made = Die::create(Disk::new(file), &path.display().to_string(), identity)?;
+    make(&mut made)?;
     if durability == Durability::Host {
         made.sync()?;
     }
@@ -183,15 +220,17 @@ type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 
 impl<B: Backing> Media<B> {
     fn open_on(folder: &Path, expected: Option<&Identity>, durability: Durability, stand: Stand<B>) -> Result<Media<B>, MediaError> {
-        let absent = |path: &Path| {
-            MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", "no such file")
+        let absent = |path: &Path, found: String| {
+            MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", found)
         };
         if !folder.exists() {
-            return Err(absent(folder));
+            return Err(absent(folder, "no such file".to_owned()));
         }
         let folder = Folder::open(folder)?;
         if !folder.has(&file_of(0)) {
-            return Err(absent(folder.path()));
+            // Whoever reads the folder of a drive that lost this die is told what to do.
+            let others = expected.is_some_and(|all| (1..all.dies).any(|die| folder.has(&file_of(die))));
+            return Err(absent(folder.path(), if others { lost(0) } else { "no such file".to_owned() }));
         }
         let lock = Lock::take(folder)?;
         let folder = lock.folder();
@@ -218,17 +257,19 @@ impl<B: Backing> Media<B> {
     }
 }
 
+/// What is said of the file of a die that is not there.
+fn lost(die: u32) -> String {
+    format!("no such file: the drive was not made whole, or lost a die; `--missing-die {die}` starts it with this die failed")
+}
+
 fn open_die<B: Backing>(folder: &Folder, die: u32, expected: Option<&Identity>, stand: Stand<B>) -> Result<Die<B>, MediaError> {
     let name = file_of(die);
     let path = folder.path_of(&name);
     let file = path.display().to_string();
     let opened = stand(folder, &name).map_err(|error| match expected {
-        Some(all) if error.kind() == io::ErrorKind::NotFound => MediaError::unexpected(
-            &file,
-            0,
-            format!("die {die} of {}", all.dies),
-            "no such file: the drive was not made whole, or lost a die",
-        ),
+        Some(all) if error.kind() == io::ErrorKind::NotFound => {
+            MediaError::unexpected(&file, 0, format!("die {die} of {}", all.dies), lost(die))
+        }
         _ => host(&path, "opening", error),
     })?;
     let expected = expected.map(|all| Identity { die, ..all.clone() });

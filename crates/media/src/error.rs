@@ -63,7 +63,7 @@ pub enum MediaError {
     },
     /// The file is of another version of the format.
     #[error(
-        "{file}: media format {found}, this program writes format {known} and reads it and format 2; use the program that made it, or make the drive anew"
+        "{file}: media format {found}, this program writes format {known} and reads it and formats 2 and 3; use the program that made it, or make the drive anew"
     )]
     Version {
         /// The file.

@@ -1,16 +1,35 @@
-//! The head of a media file: whose it is, and what shape it has.
+//! The head of a media file: whose it is, what shape it has, and what of the die has failed.
+//!
+//! | at | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `WLMEDIA` and a line feed |
+//! | 8 | 4 | version of the format |
+//! | 12 | 1 | the die: 0x00 well, 0x5A failed, 0xA5 failed and silent; outside the checksum, written as one byte |
+//! | 13 | 1 | its failed planes, one bit each, and their complement in the upper half where there is one; as that byte |
+//! | 16 | | whose file it is, its shape, the name of its chip |
+//! | 4092 | 4 | checksum |
 
 use crate::error::MediaError;
+use crate::page::{decode_flags, encode_flags};
 use crate::shape::{HEADER_BYTES, Shape};
 
 /// The version of the format that this program writes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
+/// The version before dies could fail for good. Such a file becomes one of [`VERSION`] when it is opened.
+pub(crate) const BEFORE_FAILURES: u32 = 3;
 /// The version before records had tails (see [`Shape::tail`]). Such a file becomes one of [`VERSION`] when it is opened.
 pub(crate) const BEFORE_TAILS: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"WLMEDIA\n";
 /// Where the version stands, in every version. Its lowest byte comes first, so that it becomes the next one in a write of one byte, which cannot be torn.
 pub(crate) const VERSION_AT: usize = 8;
+/// Where it stands whether the die has failed.
+const STATE_AT: usize = 12;
+/// Where its failed planes stand.
+const PLANES_AT: usize = 13;
+const WELL: u8 = 0x00;
+const FAILED: u8 = 0x5A;
+const SILENT: u8 = 0xA5;
 const CHIP_AT: usize = 64;
 const CHIP_MAX: usize = 64;
 const SUM_AT: usize = HEADER_BYTES as usize - 4;
@@ -30,12 +49,58 @@ pub struct Identity {
     pub shape: Shape,
 }
 
-/// The checksum of a header, over that of version 2 in every version: else a file could not become one of the next version in a single byte.
+/// What of a die has failed for good, but for its blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DieState {
+    /// The whole die has failed; whether it is silent. A silent die stays silent.
+    pub failed: Option<bool>,
+    /// One bit for each plane that has failed.
+    pub planes: u8,
+}
+
+impl DieState {
+    /// The bytes that differ from those of the state `before`, each with its place.
+    pub(crate) fn changes(self, before: DieState) -> impl Iterator<Item = (u64, u8)> {
+        let pairs = self.encode().into_iter().zip(before.encode());
+        (STATE_AT as u64..).zip(pairs).filter(|(_, (new, old))| new != old).map(|(at, (new, _))| (at, new))
+    }
+
+    fn encode(self) -> [u8; 2] {
+        let state = match self.failed {
+            None => WELL,
+            Some(false) => FAILED,
+            Some(true) => SILENT,
+        };
+        [state, encode_flags(self.planes)]
+    }
+
+    /// Takes the state bytes of a header apart. `file` is for messages.
+    pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<DieState, MediaError> {
+        let failed = match bytes[STATE_AT] {
+            WELL => None,
+            FAILED => Some(false),
+            SILENT => Some(true),
+            other => {
+                let expected = "the state of the die, 0x00 well, 0x5a failed or 0xa5 failed and silent";
+                return Err(MediaError::unexpected(file, STATE_AT as u64, expected, format!("{other:#04x}")));
+            }
+        };
+        let Some(planes) = decode_flags(bytes[PLANES_AT]) else {
+            let expected = "the failed planes of the die, four bits and their complement";
+            return Err(MediaError::unexpected(file, PLANES_AT as u64, expected, format!("{:#04x}", bytes[PLANES_AT])));
+        };
+        Ok(DieState { failed, planes })
+    }
+}
+
+/// The checksum of a header, over that of version 2 in every version: else a file could not become one of the next version in a single byte. Nor does it cover
+/// what of the die has failed.
 fn sum_of(header: &[u8]) -> u32 {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&header[..VERSION_AT]);
     sum.update(&BEFORE_TAILS.to_le_bytes());
-    sum.update(&header[VERSION_AT + 4..SUM_AT]);
+    sum.update(&[0; 2]);
+    sum.update(&header[PLANES_AT + 1..SUM_AT]);
     sum.finalize()
 }
 
@@ -79,7 +144,7 @@ impl Identity {
         }
         // Before the checksum: another version may have it elsewhere.
         let version = number(VERSION_AT);
-        if ![BEFORE_TAILS, VERSION].contains(&version) {
+        if ![BEFORE_TAILS, BEFORE_FAILURES, VERSION].contains(&version) {
             return Err(MediaError::Version { file: file.to_owned(), found: version, known: VERSION });
         }
         let (sum, found) = (sum_of(bytes), number(SUM_AT));

@@ -59,7 +59,7 @@ pub use die::{Block, Condition, Die, PageBuffer, PageRun, PageState, Place};
 pub use dump::{Dump, DumpShape, Label};
 pub use error::MediaError;
 pub use folder::Folder;
-pub use header::{Identity, VERSION};
+pub use header::{DieState, Identity, VERSION};
 pub use held::{Backlog, Held, Refusal};
 pub use media::{Durability, Media};
 pub use memory::Memory;

@@ -73,7 +73,8 @@ pub(crate) fn encode_flags(flags: u8) -> u8 {
     if flags == 0 { 0 } else { flags | (!flags << 4) }
 }
 
-fn decode_flags(byte: u8) -> Option<u8> {
+/// The flags in a byte; `None` if they are broken.
+pub(crate) fn decode_flags(byte: u8) -> Option<u8> {
     let flags = byte & FLAGS_MASK;
     (byte == encode_flags(flags)).then_some(flags)
 }

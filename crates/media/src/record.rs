@@ -15,6 +15,8 @@ pub(crate) struct Record {
     pub(crate) torn: bool,
     /// Not to be used.
     pub(crate) bad: bool,
+    /// It has failed for good, whether or not anybody has noticed.
+    pub(crate) failed: bool,
     /// Bits of the layers above.
     pub(crate) flags: u32,
     /// The wear of the block, in a string of the layers above. It outlasts erases.
@@ -60,7 +62,7 @@ impl Wear {
 impl Record {
     pub(crate) fn encode(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
-        let state = u32::from(self.torn) | u32::from(self.bad) << 1;
+        let state = u32::from(self.torn) | u32::from(self.bad) << 1 | u32::from(self.failed) << 2;
         let head = [self.changes, self.erases, state, self.flags];
         for (index, number) in head.into_iter().enumerate() {
             bytes[4 * index..4 * index + 4].copy_from_slice(&number.to_le_bytes());
@@ -80,7 +82,7 @@ impl Record {
             return Some(Record::default());
         }
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        if number(60) != crc32fast::hash(&bytes[..60]) || number(8) > 3 || bytes[56] > 1 {
+        if number(60) != crc32fast::hash(&bytes[..60]) || number(8) > 7 || bytes[56] > 1 {
             return None;
         }
         Some(Record {
@@ -88,6 +90,7 @@ impl Record {
             erases: number(4),
             torn: number(8) & 1 != 0,
             bad: number(8) & 2 != 0,
+            failed: number(8) & 4 != 0,
             flags: number(12),
             wear: Wear { head: std::array::from_fn(|index| bytes[16 + index]), length: number(48), sum: number(52), tail: bytes[56] },
         })
@@ -110,7 +113,7 @@ mod tests {
     fn a_record_says_what_was_written_and_nothing_once_it_is_damaged() {
         let wear = Wear::of(&(1..=70).collect::<Vec<u8>>(), 1);
         assert_eq!(wear.behind(), 38);
-        let record = Record { changes: 7, erases: 9, torn: true, bad: false, flags: 5, wear };
+        let record = Record { changes: 7, erases: 9, torn: true, bad: false, failed: true, flags: 5, wear };
         let mut bytes = record.encode();
         assert_eq!(Record::decode(&bytes), Some(record));
         assert_eq!(Record::decode(&[0; RECORD_BYTES]), Some(Record::default()), "never written");

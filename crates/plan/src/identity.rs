@@ -128,6 +128,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("controller", "trims", "\"whole\"")
                 | ("controller", "search_step", "\"20 mV\"")
                 | ("controller", "search_reach", "5")
+                | ("controller", "die_timeout", "\"100 ms\"")
                 | ("run", "steady", "false")
                 | ("schedule", "held_max" | "reads_in_row", "\"none\"")
                 | ("cells", "dwells", "[]")

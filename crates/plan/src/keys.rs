@@ -385,6 +385,8 @@ sections! {
         search_step: Microvolts = Microvolts(20_000);
         /// How many steps to each side the search goes: 2 to 12.
         search_reach: u32 = 5;
+        /// How long the controller waits for a die that should have been done by now. Then it resets the die, and if that does not answer, it has failed.
+        die_timeout: Nanos = Nanos::from_millis(100);
     }
 
     /// Time a firmware core spends on each step.

@@ -22,6 +22,7 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
         link: None,
         ecc: Ecc { latency: Nanos::ZERO, rate: None },
         search: SearchSteps { width: 2, reach: 5 },
+        die_timeout: Nanos::from_millis(100),
         read_sets: std::sync::Arc::default(),
         cores: 1,
         stripe_units: 1,
@@ -122,7 +123,11 @@ impl Observer for Tally {
             }
             Event::Invalidated { .. } => {}
             Event::Retired { .. } => self.retired += 1,
-            Event::Exposed { .. } | Event::ProgrammedAgain { .. } | Event::DataLost { .. } | Event::Stopped { .. } => {}
+            Event::Exposed { .. }
+            | Event::ProgrammedAgain { .. }
+            | Event::DataLost { .. }
+            | Event::Harmed { .. }
+            | Event::Stopped { .. } => {}
             Event::DieSuspected { .. } | Event::DieFailed { .. } | Event::UnitsLost { .. } | Event::UnitsHealed { .. } => {}
             Event::WornOut => self.worn_out = true,
         }

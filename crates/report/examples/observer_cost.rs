@@ -69,6 +69,7 @@ impl Observer for Reader {
             | Event::DieFailed { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

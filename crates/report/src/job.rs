@@ -122,6 +122,7 @@ mod tests {
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
             ok,
+            for_failure: false,
             blank: 0,
             die: None,
             job: JobId(job),

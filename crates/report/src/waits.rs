@@ -367,6 +367,7 @@ mod tests {
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
             ok: true,
+            for_failure: false,
             blank: 0,
             die: Some(DieId(0)),
             job: wordline_units::JobId(0),

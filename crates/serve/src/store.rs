@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-use wordline_chip::{Contents, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
+use wordline_chip::{Contents, DieFault, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_drive::{BufferSlot, Capacitors, Config, FACTS, HeldUnit};
 use wordline_media::{
     Backing, Backlog, Condition, Disk, Dump, DumpShape, Durability, Held, Identity, Label, Media, MediaError, PageBuffer, PageRun,
@@ -19,7 +19,7 @@ use wordline_media::{
 };
 use wordline_nbd::Errno;
 use wordline_units::random::Draw;
-use wordline_units::{DieId, Id, Lpn};
+use wordline_units::{BlockId, DieId, Id, Lpn, PlaneId};
 
 use crate::host::Host;
 use crate::live::{Keeper, Refused};
@@ -478,6 +478,22 @@ impl<B: Backing> Payload for MediaPayload<B> {
         shared.note(kept);
     }
 
+    fn keep_failure(&mut self, failure: &DieFault) {
+        let mut shared = self.shared.borrow_mut();
+        let die = shared.media.die_mut(self.die);
+        let in_plane = die.shape().blocks / die.shape().planes;
+        let kept = match *failure {
+            DieFault::Die { silent } => die.fail(silent),
+            DieFault::Plane(plane) => die.fail_plane(plane.0.into()),
+            DieFault::Blocks { plane, first, last } => {
+                let before = u32::from(plane.0) * in_plane;
+                (first.0..=last.0).try_for_each(|block| die.fail_block(before + block))
+            }
+            DieFault::Read { .. } | DieFault::Program { .. } => Ok(()),
+        };
+        shared.note(kept);
+    }
+
     fn fail(&mut self, block: u32) {
         let mut shared = self.shared.borrow_mut();
         let marked = shared.media.die_mut(self.die).mark_bad(block);
@@ -499,6 +515,25 @@ impl<B: Backing> Persistent for MediaPayload<B> {
             is_bad: known.condition == Condition::Bad,
             life,
         }
+    }
+
+    fn kept_failures(&self) -> Vec<DieFault> {
+        let shared = self.shared.borrow();
+        let die = shared.media.die(self.die);
+        let (state, &Shape { planes, blocks, .. }) = (die.state(), die.shape());
+        let of_die = state.failed.map(|silent| DieFault::Die { silent });
+        let of_planes = (0..planes as u8).filter(|plane| state.planes >> plane & 1 == 1).map(|plane| DieFault::Plane(PlaneId(plane)));
+        let mut failures: Vec<DieFault> = of_die.into_iter().chain(of_planes).collect();
+        let in_plane = blocks / planes;
+        for number in (0..blocks).filter(|&block| die.block(block).has_failed) {
+            let (of, block) = (PlaneId((number / in_plane) as u8), BlockId(number % in_plane));
+            // Blocks that follow each other are one fault, as they were injected.
+            match failures.last_mut() {
+                Some(DieFault::Blocks { plane, last, .. }) if *plane == of && last.0 + 1 == block.0 => *last = block,
+                _ => failures.push(DieFault::Blocks { plane: of, first: block, last: block }),
+            }
+        }
+        failures
     }
 }
 

@@ -79,7 +79,7 @@ fn programs_fail_as_often_as_was_asked_for() {
 }
 
 #[test]
-fn a_plane_that_has_failed_fails_alone_and_comes_back_when_faults_are_cleared() {
+fn a_plane_that_has_failed_fails_alone_and_stays_so_when_faults_are_cleared() {
     let (mut chip, mut now) = written();
     now = write(&mut chip, both([2, 2], 0), &[7, 8, 9, 10], now).ready_at;
     chip.inject(DieFault::Plane(PlaneId(1)));
@@ -99,7 +99,79 @@ fn a_plane_that_has_failed_fails_alone_and_comes_back_when_faults_are_cleared() 
     let issued = write(&mut chip, both([3, 0], 0), &[1, 2, 3, 4], now);
     assert_eq!(issued.status, Status::Failed, "a program of both planes fails with one");
     chip.clear_faults();
-    assert_eq!(give(&mut chip, read(one(2)), issued.ready_at).status, Status::Good);
+    assert_eq!(give(&mut chip, read(one(2)), issued.ready_at).status, Status::Uncorrectable, "what it held is lost");
+}
+
+#[test]
+fn a_die_that_has_failed_answers_in_its_time_reads_noise_and_draws_no_dice() {
+    let faults = Faults { program_fail: 0.5, erase_fail: 0.5, read_fail: 0.5, ..Faults::default() };
+    let mut chip = Chip::new(sheet(ProgramScope::Page), faults, 1, 0, UNITS);
+    let mut well = self::chip();
+    chip.inject(DieFault::Die { silent: false });
+    assert!(chip.is_dead() && !chip.is_silent());
+    let drawn = chip.drawn();
+    let mut now = Nanos::ZERO;
+    for block in 0..4 {
+        let (issued, in_time) = (write(&mut chip, at(block, 0), &[1, 2], now), write(&mut well, at(block, 0), &[1, 2], now));
+        assert_eq!((issued.status, issued.ready_at), (Status::Failed, in_time.ready_at));
+        let (sensed, in_time) =
+            (give(&mut chip, read(at(block, 0)), issued.ready_at), give(&mut well, read(at(block, 0)), issued.ready_at));
+        // One codeword of 64 user bytes and 8 others.
+        assert_eq!((sensed.status, sensed.errors, sensed.ready_at), (Status::Uncorrectable, 8 * 72 / 2, in_time.ready_at));
+        let (erased, in_time) =
+            (give(&mut chip, erase(at(block, 0)), sensed.ready_at), give(&mut well, erase(at(block, 0)), sensed.ready_at));
+        assert_eq!((erased.status, erased.ready_at), (Status::Failed, in_time.ready_at));
+        now = erased.ready_at;
+    }
+    assert_eq!(chip.drawn(), drawn);
+    chip.clear_faults();
+    assert!(chip.is_dead(), "nobody takes that back");
+}
+
+#[test]
+fn a_program_of_both_planes_counts_for_nothing_where_one_fails_meanwhile() {
+    for (is_suspended, plane) in [(false, 0), (false, 1), (true, 1)] {
+        let mut chip = with_bytes();
+        let (bytes, marks) = filled(3);
+        let spare: Vec<Lpn> = marks.iter().map(|mark| mark.lpn).collect();
+        chip.transfer(wordline_flash::Command::DataIn { bytes: wordline_units::Bytes(128) }, Nanos::ZERO, BUS);
+        let mut end = chip.program(program(both([1, 1], 0)), BUS, &spare, Contents::of(&bytes, &marks)).ready_at;
+        let mut now = BUS + Nanos(100_000);
+        if is_suspended {
+            now = chip.issue(wordline_flash::Command::Suspend { stop: wordline_flash::Stop::Now }, now).ready_at;
+        }
+        let fault = DieFault::Plane(PlaneId(plane));
+        chip.inject(fault);
+        assert!(chip.fail_under_way(now), "it was under way");
+        if is_suspended {
+            end = chip.issue(wordline_flash::Command::Resume, now).ready_at;
+        }
+        assert_eq!(chip.issue(wordline_flash::Command::Status, end).status, Status::Failed);
+        for plane in 0..2 {
+            assert!(!chip.is_readable(PlaneId(plane), BlockId(1), PageId(0)), "plane {plane}");
+        }
+        assert!(!chip.fail_under_way(end), "it is over");
+    }
+}
+
+#[test]
+fn an_image_keeps_what_has_failed_and_one_of_another_die_is_refused() {
+    let mut chip = chip();
+    let failures = [
+        DieFault::Die { silent: true },
+        DieFault::Plane(PlaneId(1)),
+        DieFault::Blocks { plane: PlaneId(0), first: BlockId(1), last: BlockId(2) },
+    ];
+    failures.into_iter().for_each(|failure| chip.inject(failure));
+    chip.inject(page(1, 0, None));
+    let image = chip.failure_image();
+    let mut again = self::chip();
+    assert_eq!(again.restore_failures(&image), Ok(()));
+    assert_eq!(again.faults(), failures, "a page that cannot be read is not a part that has failed");
+    let mut sheet = sheet(ProgramScope::Page);
+    sheet.geometry.planes = 1;
+    let mut other = Chip::new(sheet, Faults::default(), 1, 0, UNITS);
+    assert!(other.restore_failures(&image).is_err() && !other.has_failures());
 }
 
 #[test]

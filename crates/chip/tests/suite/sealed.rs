@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Contents, Mark, PADDING, PageImage, Payload, Probe, RamPayload, Sanitisation, Why};
+use wordline_chip::{Chip, Contents, DieFault, Mark, PADDING, PageImage, Payload, Probe, RamPayload, Sanitisation, Why};
 use wordline_flash::{Command, ProgramScope, Status};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
@@ -112,7 +112,7 @@ fn blocks_that_have_failed_take_locks_and_suspended_ones_do_not() {
 fn a_dead_die_says_that_it_could_not() {
     for how in ALL {
         let mut chip = half_full();
-        chip.kill();
+        chip.inject(DieFault::Die { silent: false });
         assert_eq!(give(&mut chip, sanitise(at(0, 0), how), LATE).status, Status::Failed);
         assert_eq!(chip.sealed(PlaneId(0), BlockId(0), PageId(0), LATE), None);
     }

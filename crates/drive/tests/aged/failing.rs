@@ -51,6 +51,7 @@ impl Observer for Watcher {
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::Harmed { .. }
             | Event::Stopped { .. } => {}
         }
     }
@@ -85,7 +86,7 @@ fn a_drive_of_32_dies_notices_that_one_has_failed_and_never_uses_it_again() {
     let mut drive = filled(&config);
     serve(&mut drive, &mut uniform(&config, config.exported_units, 1), config.exported_units);
     let die = DieId(17);
-    drive.kill_die(die);
+    drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
     serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
     let watcher = &drive.observer;
     assert_eq!(watcher.failed.iter().map(|&(_, die)| die).collect::<Vec<_>>(), [die]);
@@ -148,7 +149,7 @@ fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed
     let mut refused = 0;
     for step in 0..steps {
         if step == steps / 2 {
-            drive.kill_die(die);
+            drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
             for (sector, known) in (0..sectors).zip(&mut twin) {
                 // What is in the buffer may be on its way there.
                 let located = drive.locate(sector);
@@ -229,7 +230,7 @@ fn a_failed_die_is_found_under_any_load_that_touches_it() {
         ];
         for (name, mut load) in loads {
             let mut drive = filled(&config);
-            drive.kill_die(die);
+            drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
             serve(&mut drive, &mut load, 1_000);
             let watcher = &drive.observer;
             assert_eq!(watcher.failed.iter().map(|failed| failed.1).collect::<Vec<_>>(), [die], "{name}");
@@ -239,7 +240,7 @@ fn a_failed_die_is_found_under_any_load_that_touches_it() {
     }
     // Nobody asks it for anything: nothing is known.
     let mut drive = filled(&config);
-    drive.kill_die(DieId(3));
+    drive.inject(Fault::Die(DieId(3), DieFault::Die { silent: false }));
     drive.settle();
     assert!(drive.observer.failed.is_empty());
 }
@@ -249,7 +250,7 @@ fn without_the_detector_nothing_is_probed_and_no_die_fails() {
     let mut config = many();
     config.firmware.repair = RepairConfig { detect: false, ..RepairConfig::DEFAULT };
     let mut drive = filled(&config);
-    drive.kill_die(DieId(4));
+    drive.inject(Fault::Die(DieId(4), DieFault::Die { silent: false }));
     serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
     assert!(drive.observer.suspected.is_empty() && drive.observer.failed.is_empty() && drive.observer.probes == 0);
 }
@@ -293,7 +294,7 @@ fn blocks_that_wear_out_one_by_one_make_no_failed_die() {
 fn a_core_without_room_for_what_is_left_takes_no_more_writes() {
     let config = Shape { spare: 0.28, ..Shape::default() }.config();
     let mut drive = filled(&config);
-    drive.kill_die(DieId(1));
+    drive.inject(Fault::Die(DieId(1), DieFault::Die { silent: false }));
     serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
     assert!(drive.is_worn_out() && drive.observer.worn_out, "three of four dies cannot hold what four have promised");
     let lost = drive.firmware()[0].lost_units();
@@ -305,7 +306,7 @@ fn a_core_without_room_for_what_is_left_takes_no_more_writes() {
 fn a_drive_with_a_failed_die_comes_back_from_its_image_and_leaps_no_more() {
     let config = many();
     let mut drive = filled(&config);
-    drive.kill_die(DieId(17));
+    drive.inject(Fault::Die(DieId(17), DieFault::Die { silent: false }));
     serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
     let lost: Vec<_> = drive.firmware()[0].lost(0..u32::MAX).collect();
     assert!(!lost.is_empty());
@@ -315,7 +316,7 @@ fn a_drive_with_a_failed_die_comes_back_from_its_image_and_leaps_no_more() {
     assert_eq!(back.firmware()[0].failed_dies().collect::<Vec<_>>(), [DieId(17)]);
     assert_eq!(back.firmware()[0].lost(0..u32::MAX).collect::<Vec<_>>(), lost);
     back.begin_epoch();
-    assert_eq!(back.leap(9, Rest::Measured).bound, Bound::FailedDie);
+    assert_eq!(back.leap(9, Rest::Measured).bound, Bound::Failure);
     serve(&mut back, &mut uniform(&config, config.exported_units, 3), 12 * config.exported_units);
     let on_it = |drive: &Drive<Watcher>| drive.observer.operations.iter().filter(|&&die| die == DieId(17)).count();
     assert_eq!((back.firmware()[0].lost_units(), on_it(&back)), (0, 0));

@@ -91,6 +91,7 @@ impl Observer for InFlight {
             | Event::DieFailed { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

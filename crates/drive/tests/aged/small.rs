@@ -107,6 +107,7 @@ impl Shape {
             link: None,
             ecc: Ecc { latency: Nanos(0), rate: None },
             search: SearchSteps { width: 2, reach: 5 },
+            die_timeout: Nanos::from_millis(100),
             read_sets: std::sync::Arc::default(),
             cores: self.cores,
             stripe_units: 4,

@@ -66,6 +66,7 @@ impl Observer for Seen {
             | Event::DieFailed { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

@@ -38,6 +38,7 @@ impl Observer for Seen {
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
             | Event::Stopped { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

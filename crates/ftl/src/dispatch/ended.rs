@@ -24,6 +24,9 @@ const OF_READS: Hooks = Hooks::of(&[Hook::Read, Hook::MayWork]);
 /// End the operation of `report`.
 pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
     let pending = rooms.core.end(report.tag);
+    if report.no_answer {
+        super::failing::fail(rooms, report.die);
+    }
     if rooms.core.is_failed(report.die) {
         return super::failing::end_on_failed(rooms, report, &pending);
     }

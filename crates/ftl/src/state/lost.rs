@@ -37,6 +37,11 @@ impl LostSectors {
         self.of_unit.last_key_value().map(|(&lpn, _)| lpn)
     }
 
+    /// All units with lost sectors, and those.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.of_unit.iter().map(|(&lpn, &sectors)| (lpn, sectors))
+    }
+
     /// Number of units with lost sectors.
     pub(crate) fn count(&self) -> usize {
         self.of_unit.len()

@@ -124,6 +124,7 @@ impl Observer for Tries {
             | Event::DieFailed { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => {}
         }
     }

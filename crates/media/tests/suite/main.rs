@@ -3,6 +3,7 @@
 mod common;
 mod cuts;
 mod dump;
+mod failures;
 mod faults;
 mod files;
 mod harm;

@@ -98,7 +98,7 @@ fn a_file_of_the_version_before_becomes_one_of_todays_and_keeps_what_it_kept() {
     for block in [0, 2, 3] {
         assert_eq!(seen[block].pages, twin[block].pages, "block {block}");
     }
-    assert_eq!(byte(die.backing(), 8), 3);
+    assert_eq!(byte(die.backing(), 8), 4);
     assert_eq!(die.backing().length().expect("memory"), SHAPE.file_bytes());
     // Wherever the change is cut, the next opening ends it.
     for cut in 0..tape.len() {
@@ -184,11 +184,11 @@ fn errors_say_file_offset_and_what_was_expected() {
     assert_eq!(
         patched(8, &[1]).as_deref(),
         Some(
-            "a/die-000.media: media format 1, this program writes format 3 and reads it and format 2; use the program that made it, or make the drive anew"
+            "a/die-000.media: media format 1, this program writes format 4 and reads it and formats 2 and 3; use the program that made it, or make the drive anew"
         )
     );
-    let newer = patched(8, &[4]).unwrap_or_default();
-    assert!(newer.starts_with("a/die-000.media: media format 4, this program writes format 3"), "{newer}");
+    let newer = patched(8, &[5]).unwrap_or_default();
+    assert!(newer.starts_with("a/die-000.media: media format 5, this program writes format 4"), "{newer}");
     let sum = patched(200, &[1]).unwrap_or_default();
     assert!(sum.starts_with("a/die-000.media: at offset 4092: expected the header's checksum 0x"), "{sum}");
     let length = SHAPE.file_bytes();

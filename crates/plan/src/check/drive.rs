@@ -214,6 +214,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         link: controller.link.value.0,
         ecc: Ecc { latency: controller.ecc_latency.value, rate: controller.ecc_rate.value.0 },
         search: checked.search,
+        die_timeout: controller.die_timeout.value,
         read_sets: Arc::default(),
         cores: controller.cores.value,
         stripe_units: 1,

@@ -53,6 +53,7 @@ impl Observer for Told {
             | Event::DataLost { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
+            | Event::Harmed { .. }
             | Event::Stopped { .. }
             | Event::WornOut => {}
         }
@@ -96,7 +97,7 @@ fn a_failed_die_is_found_within_a_tenth_of_a_second_idle_and_under_load() {
             if !is_idle {
                 drive.serve(&mut mixed(&config, 1, 0.7), Pace::Closed { depth: 256 }, Some(20_000));
             }
-            drive.kill_die(die);
+            drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
             let unit = on(&drive, die);
             let touch = bench::request(HostOp::Read, unit, 1, unit_sectors(&config));
             if is_idle {
@@ -169,7 +170,7 @@ fn every_failed_die_is_found_however_old_it_is() {
         for die in [0, 18, 31].map(DieId) {
             let mut drive = aged(3, cycles);
             let config = drive.config().clone();
-            drive.kill_die(die);
+            drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
             drive.serve(&mut mixed(&config, 4, 0.7), Pace::Closed { depth: 64 }, Some(2_000));
             drive.settle();
             assert_eq!(drive.observer.failed.iter().map(|failed| failed.1).collect::<Vec<_>>(), [die], "{cycles} cycles");
@@ -191,7 +192,7 @@ fn lets_go(what: &str, mut config: Config) -> Drive<Told> {
     config.cells.iter().filter_map(|cells| cells.age.as_ref()).for_each(|age| drive.set_age(age));
     drive.serve(&mut mixed(&config, 1, 0.3), Pace::Closed { depth: 16 }, Some(4_000));
     let die = DieId(2);
-    drive.kill_die(die);
+    drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
     drive.serve(&mut mixed(&config, 2, 0.3), Pace::Closed { depth: 16 }, Some(8_000));
     drive.settle();
     let told = &drive.observer;

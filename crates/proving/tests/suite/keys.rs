@@ -68,6 +68,7 @@ impl Observer for Log {
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
+            | Event::Harmed { .. }
             | Event::DataLost { .. }
             | Event::DieSuspected { .. }
             | Event::DieFailed { .. }

@@ -140,6 +140,7 @@ impl Machine {
                 core: Nanos::ZERO,
                 dram: Nanos::ZERO,
                 ok: op != HostOp::Write || number % 100 >= self.toy.failed,
+                for_failure: false,
                 blank: 0,
                 die: None,
                 job: JobId(0),

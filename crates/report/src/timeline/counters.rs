@@ -150,6 +150,7 @@ mod tests {
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
             ok: true,
+            for_failure: false,
             blank: 0,
             die: None,
             job: wordline_units::JobId(0),

@@ -139,6 +139,7 @@ impl Timeline {
             | Event::DieFailed { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
+            | Event::Harmed { .. }
             | Event::WornOut => return,
         };
         if begins < part.from || begins >= part.end {
@@ -375,6 +376,7 @@ mod tests {
             core: Nanos(5),
             dram: Nanos::ZERO,
             ok: true,
+            for_failure: false,
             blank: 0,
             die: None,
             job: JobId(0),

@@ -5,7 +5,7 @@ use wordline_units::{Celsius, DieId};
 
 use super::faults;
 use super::words::{instead_of, listed};
-use crate::live::{Change, LATENCIES, LIFETIMES, PRIORITIES, Query, SECURITIES};
+use crate::live::{Change, Harm, LATENCIES, LIFETIMES, PRIORITIES, Query, SECURITIES};
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +78,14 @@ const COMMANDS: [Command; 13] = [
     },
     Command {
         word: "kill-die",
-        what: "a die fails from now on: its programs and erases end badly, its pages cannot be read. The firmware hears of it from their reports",
-        arguments: &[Argument { key: "die", is_needed: true, is_size: false, what: "which, from 0" }],
+        what: "a die fails for good: its programs and erases end badly, its pages read as noise, and what it is doing counts for nothing. The firmware hears of it from their reports. It has failed after a restart, too",
+        arguments: &[
+            Argument { key: "die", is_needed: true, is_size: false, what: "which, from 0" },
+            argument(
+                "kind",
+                "failing, or silent: no operation of it ever ends, and the controller gives up after `controller.die_timeout`; failing without it",
+            ),
+        ],
     },
     Command {
         word: "heat",
@@ -211,7 +217,8 @@ fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
         }
         "kill-die" => {
             let die = object.get("die").and_then(Value::as_u64).and_then(|die| u16::try_from(die).ok());
-            ask(Query::Kill(DieId(die.ok_or("\"die\" is no number of a die: expected a whole number from 0")?)))
+            let die = DieId(die.ok_or("\"die\" is no number of a die: expected a whole number from 0")?);
+            ask(Query::Harm(Harm::Die { die, silent: faults::is_silent(object)? }))
         }
         "heat" => {
             let celsius = object.get("celsius").and_then(Value::as_f64).filter(|celsius| (-55.0..=150.0).contains(celsius));

@@ -13,6 +13,8 @@ use crate::live::{Harm, Harmed, Query};
 const PAGES_MAX: usize = 64;
 /// What can be killed.
 const PARTS: [&str; 2] = ["plane", "blocks"];
+/// How a die can fail.
+const KINDS: [&str; 2] = ["failing", "silent"];
 
 const UNIT: Argument = Argument {
     key: "length",
@@ -49,7 +51,7 @@ pub(super) const COMMANDS: [Command; 7] = [
     },
     Command {
         word: "fault kill",
-        what: "a plane or some blocks of a die fail: their pages cannot be read, and programs and erases end badly. `wordline ctl` also takes it as `fault kill=plane`",
+        what: "a plane or some blocks of a die fail for good: their pages read as noise, and programs and erases end badly. They have failed after a restart, too. `wordline ctl` also takes it as `fault kill=plane`",
         arguments: &[
             needed("kill", "plane or blocks"),
             needed("die", "which die, from 0"),
@@ -60,7 +62,7 @@ pub(super) const COMMANDS: [Command; 7] = [
     Command { word: "fault list", what: "all faults on demand that are there, and what is left of them", arguments: &[] },
     Command {
         word: "fault clear",
-        what: "takes all faults on demand back. What they have destroyed stays so: flipped bits, failed blocks, data that was moved while it could not be read",
+        what: "takes back faults of reads, programs and power. What faults have destroyed stays so: flipped bits, failed dies, planes and blocks with all that they held, data that was moved while it could not be read",
         arguments: &[],
     },
 ];
@@ -111,6 +113,18 @@ pub(super) fn order(word: &str, object: &Map<String, Value>) -> Result<Order, St
     }
 }
 
+/// Whether the die that `object` is about is to be silent.
+pub(super) fn is_silent(object: &Map<String, Value>) -> Result<bool, String> {
+    match object.get("kind").map(|kind| (kind, kind.as_str())) {
+        None | Some((_, Some("failing"))) => Ok(false),
+        Some((_, Some("silent"))) => Ok(true),
+        Some((kind, word)) => {
+            let found = word.map_or_else(|| kind.to_string(), str::to_owned);
+            Err(format!("\"kind\" is \"{}\": {}", cut(&found), instead_of(&found, KINDS.into_iter())))
+        }
+    }
+}
+
 /// The blocks that `17` or `4..7` stands for.
 fn blocks_of(value: &Value) -> Result<(u32, u32), String> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -153,6 +167,7 @@ fn shown(fault: &Fault) -> Value {
                 json!({ "fault": "read", "die": die.0, "plane": plane.0, "block": block.0, "page": page.0, "left": reads })
             }
             DieFault::Program { programs } => json!({ "fault": "program-fail", "die": die.0, "left": programs }),
+            DieFault::Die { silent } => json!({ "fault": "kill-die", "die": die.0, "kind": KINDS[usize::from(silent)] }),
             DieFault::Plane(plane) => json!({ "fault": "kill", "kill": "plane", "die": die.0, "plane": plane.0 }),
             DieFault::Blocks { plane, first, last } => {
                 json!({ "fault": "kill", "kill": "blocks", "die": die.0, "plane": plane.0, "blocks": format!("{}..{}", first.0, last.0) })

@@ -29,8 +29,6 @@ pub(crate) enum Query {
     Hint { from: u64, end: u64, change: Change },
     /// What is known of which bytes?
     Hints,
-    /// This die fails.
-    Kill(DieId),
     /// Answers take so long to a client, and its next request back.
     AllowFor(Duration),
     /// Something goes wrong.
@@ -148,7 +146,6 @@ impl<P: Payload> Worker<P> {
                 Err(refused) => refused,
             },
             Query::Hints => Told::Hints(self.hints.all().collect()),
-            Query::Kill(die) => self.kill(die),
             Query::Harm(harm) => self.harm(harm),
             Query::OnPowerCut(darkness) => {
                 self.darkness = Some(darkness);
@@ -176,16 +173,6 @@ impl<P: Payload> Worker<P> {
         };
         // Who has asked may be gone.
         let _ = answer.send(told);
-    }
-
-    fn kill(&mut self, die: DieId) -> Told {
-        let dies = self.drive.config().sheet.geometry.dies();
-        if u32::from(die.0) >= dies {
-            return Told::Refused(format!("die {}: the drive has {dies}, counted from 0", die.0));
-        }
-        self.note(format!("die {} fails here, which a replay does not know", die.0));
-        self.drive.kill_die(die);
-        Told::Done
     }
 
     pub(super) fn look(&self) -> Look {

@@ -24,13 +24,15 @@ pub(crate) enum Harm {
     Programs { die: Option<DieId>, programs: u32 },
     /// The power goes during this program or erase from now on, counted from 1; 0: now.
     Power { after: u64, seed: Option<u64> },
+    /// A die fails.
+    Die { die: DieId, silent: bool },
     /// A plane fails.
     Plane { die: DieId, plane: u32 },
     /// Blocks fail, in one plane or in all.
     Blocks { die: DieId, plane: Option<u32>, first: u32, last: u32 },
     /// Which faults are there?
     List,
-    /// There are to be none.
+    /// Those of reads, programs and power are to be none.
     Clear,
 }
 
@@ -95,6 +97,10 @@ impl<P: Payload> Worker<P> {
                 self.drive.inject(Fault::Power { after, seed: seed.unwrap_or(self.drive.config().seed) });
                 Ok(format!("the power goes after {after} programs and erases"))
             }
+            Harm::Die { die, silent } => self.is_die(Some(die)).map(|()| {
+                self.drive.inject(Fault::Die(die, DieFault::Die { silent }));
+                format!("die {} fails{}", die.0, if silent { " and falls silent" } else { "" })
+            }),
             Harm::Plane { die, plane } => self.is_part(die, Some(plane), 0).map(|()| {
                 self.drive.inject(Fault::Die(die, DieFault::Plane(PlaneId(plane as u8))));
                 format!("plane {plane} of die {} fails", die.0)
@@ -110,7 +116,7 @@ impl<P: Payload> Worker<P> {
             Harm::List => return Told::Faults(self.drive.faults()),
             Harm::Clear => {
                 self.drive.clear_faults();
-                Ok("all faults are taken back".to_owned())
+                Ok("faults of reads, programs and power are taken back".to_owned())
             }
         };
         match done {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, KeptLife, Model};
-use wordline_chip::{Chip, Contents, Kept, KeptBlock, Mark, PageImage, Payload, Persistent, Place, Sanitisation};
+use wordline_chip::{Chip, Contents, DieFault, Kept, KeptBlock, Mark, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_drive::Config;
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Command, PlaneSet, Status, Target};
@@ -89,6 +89,10 @@ impl Payload for Leaky {
 impl Persistent for Leaky {
     fn kept_block(&self, block: u32) -> KeptBlock {
         self.inner.kept_block(block)
+    }
+
+    fn kept_failures(&self) -> Vec<DieFault> {
+        self.inner.kept_failures()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Does a process that is killed leave what was under way torn, however long it was held, and what had ended whole?
 
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Contents, Mark, Payload};
+use wordline_chip::{Chip, Contents, DieFault, Mark, Payload};
 use wordline_flash::{Command, ProgramScope, Sheet, Status, Stop, Target, example};
 use wordline_media::{Condition, Identity, Media, Memory, PageBuffer, PageState, Place, Replay, Shape, Tape};
 use wordline_serve::{Durability, MediaPayload, MediaStore};
@@ -160,7 +160,7 @@ fn a_copyback_is_torn_in_each_of_its_parts_until_its_program_has_ended() {
 fn a_program_and_an_erase_that_fail_leave_a_bad_block_once_they_have_ended() {
     for erasing in [false, true] {
         let mut bench = Bench::new(ProgramScope::Page);
-        bench.chip.kill();
+        bench.chip.inject(DieFault::Die { silent: false });
         if erasing {
             bench.chip.issue(Command::Erase { target: Bench::at(1, 0) }, bench.now);
         } else {

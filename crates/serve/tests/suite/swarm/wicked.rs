@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use wordline_chip::{Contents, Kept, KeptBlock, PageImage, Payload, Persistent, Place, Sanitisation};
+use wordline_chip::{Contents, DieFault, Kept, KeptBlock, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_units::random::Draw;
 
 /// How a block misbehaves. Programs and erases that fail and say so are the dice of the dies themselves.
@@ -156,10 +156,18 @@ impl<P: Persistent> Payload for Wicked<P> {
     fn tear_erase(&mut self, block: u32, draw: &mut Draw) {
         self.inner.tear_erase(block, draw);
     }
+
+    fn keep_failure(&mut self, failure: &DieFault) {
+        self.inner.keep_failure(failure);
+    }
 }
 
 impl<P: Persistent> Persistent for Wicked<P> {
     fn kept_block(&self, block: u32) -> KeptBlock {
         self.inner.kept_block(block)
+    }
+
+    fn kept_failures(&self) -> Vec<DieFault> {
+        self.inner.kept_failures()
     }
 }

@@ -1,6 +1,7 @@
 //! The drive of a seed, what its flash may do, and what befalls it.
 
-use wordline_drive::Config;
+use wordline_chip::DieFault;
+use wordline_drive::{Config, Fault};
 use wordline_media::DumpShape;
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
@@ -49,7 +50,8 @@ impl World {
     /// What befalls the drive before request `number`.
     pub(crate) fn befall(&self, drive: &mut Live, number: u64, draw: &mut Draw, tally: &mut Tally) {
         if self.dies_at == Some(number) {
-            drive.kill_die(DieId(draw.below(u64::from(self.config.sheet.geometry.dies())) as u16));
+            let die = DieId(draw.below(u64::from(self.config.sheet.geometry.dies())) as u16);
+            drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
             tally.killed += 1;
         }
         if self.heat_every.is_some_and(|every| number.is_multiple_of(every)) {
