@@ -57,7 +57,7 @@ pub(crate) struct Flight {
     pub(crate) cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
-    /// Its die never ended it, and did not answer after a reset.
+    /// True if the die never ended it, and did not answer after a reset.
     pub(crate) no_answer: bool,
     /// Present try of a read.
     pub(crate) last: ReadTry,

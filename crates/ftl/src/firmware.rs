@@ -511,14 +511,9 @@ impl Firmware {
         Lost(setup::image::lost(self.core()))
     }
 
-    /// Units with lost sectors in a core that stores no bytes, and one bit for each of those sectors.
+    /// Units with lost sectors in a core that stores no bytes, in their order, and one bit for each of those sectors.
     pub fn units_with_lost_sectors(&self) -> impl Iterator<Item = (u32, u64)> {
         self.core().lost().into_iter().flat_map(|lost| lost.all())
-    }
-
-    /// Lost sectors of unit `lpn` in a core that stores no bytes, one bit each.
-    pub fn lost_sectors_of(&self, lpn: u32) -> u64 {
-        self.core().lost().map_or(0, |lost| lost.of(lpn))
     }
 
     /// Restores the lost sectors of a core that was just restored.

@@ -10,13 +10,13 @@ use wordline_units::{BlockId, Bytes, DieId, FlashOp, HostOp, HostRequest, Nanos,
 
 use crate::small::Shape;
 
-/// What was harmed, all flash operations, and the requests that failed.
+/// Record of harm, of all flash operations, and of the requests that failed.
 #[derive(Default)]
 struct Seen {
     harmed: Vec<(Nanos, DieId, FailedPart)>,
     flash: Vec<(Nanos, FlashEvent)>,
     failed: u64,
-    /// Those of them that a failed part is the cause of.
+    /// Number of them that a failed part is the cause of.
     for_failures: u64,
 }
 

@@ -458,7 +458,8 @@ impl RecoveryScan {
             }
             let copy = Copied { version: mark.version, stand: number as u32, offset };
             if log.is_some() {
-                by_log::weigh((lpn, copy), best, (assumed, lost), (doubtful, twins));
+                let is_best_lost = lost.contains(&(best.stand, best.offset));
+                by_log::weigh(lpn, copy, best, assumed, is_best_lost, &mut by_log::Others { doubtful, twins });
             } else if is_set(assumed, lpn) && mark.version <= best.version {
                 doubtful.push((lpn, copy));
             } else if mark.version > best.version {

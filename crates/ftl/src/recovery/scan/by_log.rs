@@ -119,13 +119,14 @@ fn place(scan: &mut RecoveryScan, layout: &Layout, trust: Trust) {
     scan.sealed.learn(records);
 }
 
-/// Weigh a copy of a unit that was read, against `best`.
-pub(super) fn weigh(
-    (lpn, copy): (u32, Copied),
-    best: &mut Copied,
-    (assumed, lost): (&mut [u64], &BTreeSet<(u32, u32)>),
-    (doubtful, twins): (&mut Vec<(u32, Copied)>, &mut Vec<(u32, Copied)>),
-) {
+/// Lists of copies that are not the best of their units as far as is known: those that may be older or newer, and those of the same version.
+pub(super) struct Others<'a> {
+    pub(super) doubtful: &'a mut Vec<(u32, Copied)>,
+    pub(super) twins: &'a mut Vec<(u32, Copied)>,
+}
+
+/// Weigh `copy` of `lpn`, which was read, against `best`.
+pub(super) fn weigh(lpn: u32, copy: Copied, best: &mut Copied, assumed: &mut [u64], is_best_lost: bool, others: &mut Others<'_>) {
     if (best.stand, best.offset) == (copy.stand, copy.offset) {
         return;
     }
@@ -133,9 +134,9 @@ pub(super) fn weigh(
         assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
         *best = copy;
     } else if is_set(assumed, lpn) {
-        doubtful.push((lpn, copy));
+        others.doubtful.push((lpn, copy));
     } else if copy.version == best.version {
-        if lost.contains(&(best.stand, best.offset)) { *best = copy } else { twins.push((lpn, copy)) }
+        if is_best_lost { *best = copy } else { others.twins.push((lpn, copy)) }
     }
 }
 
