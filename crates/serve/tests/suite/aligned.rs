@@ -47,7 +47,7 @@ fn used(config: DriveConfig, piece: Option<u64>) -> (Look, u64) {
     let how = ZeroHow { may_punch: true, must_be_fast: false };
     for at in 0..BLOCKS * block / piece {
         let (offset, length) = (at * piece, piece);
-        let op = if at * piece / block % 2 == 0 {
+        let op = if (at * piece / block).is_multiple_of(2) {
             Op::Trim { offset, length, fua: false }
         } else {
             Op::WriteZeroes { offset, length, how, fua: false }
