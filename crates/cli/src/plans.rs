@@ -58,8 +58,8 @@ impl DriveOptions {
         Ok((self.seeded(plan)?, settings))
     }
 
-    /// The drive to be served, with its media in `folder`: by what `wordline run` takes to make it again, its plan, and the settings that make it. Where no drive is
-    /// named it is the one in the folder, as it was made, with whatever is asked of its plan; and pageftl where there is none.
+    /// The drive to be served, with its media in `folder`: by what `wordline run` takes to make it again, its plan, and the settings that make it. Where no
+    /// drive is named it is the one in the folder, as it was made, with whatever is asked of its plan; and pageftl where there is none.
     pub(crate) fn load_served(&self, drive: Option<&str>, folder: Option<&Path>) -> Result<(String, Plan, Vec<String>), Failure> {
         let kept = folder.filter(|_| drive.is_none()).and_then(|folder| Some((folder, media_folder::kept_plan(folder)?)));
         let shape = &self.plan.shape;

@@ -34,8 +34,8 @@ impl Meant {
     }
 }
 
-/// Lets the first signal stop the server, and the second end the process at once with exit code 128 and the signal's number, as if nobody had caught it. Signals
-/// within a second are one.
+/// Lets the first signal stop the server, and the second end the process at once with exit code 128 and the signal's number, as if nobody had caught it.
+/// Signals within a second are one.
 pub(crate) fn listen_to_signals(stop: &Stop) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Usage(format!("signals cannot be caught: {error}"));
     // Under nohup a terminal that closes is to change nothing.

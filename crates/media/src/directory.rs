@@ -4,7 +4,8 @@
 //! drive that was killed can be opened at once and a number that was given to another process means nothing. The number is written beside it, for the message
 //! alone. On network file systems `flock` may reach no further than one machine.
 //!
-//! What is on a drive is its owner's: the folder is made with mode 700, every file in it with 600, whatever the umask. Links in it are not followed ([`Folder`]).
+//! What is on a drive is its owner's: the folder is made with mode 700, every file in it with 600, whatever the umask. Links in it are not followed
+//! ([`Folder`]).
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};

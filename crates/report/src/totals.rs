@@ -13,8 +13,8 @@ pub struct HostCount {
     pub sectors: u64,
     /// Their time per stage in nanoseconds, in the order of [`Stages::NAMES`].
     pub stages_ns: [u64; 8],
-    /// Of reads: sectors among them in mapping units that hold nothing, because they were never written or were trimmed. Of trims: sectors beyond the units that
-    /// they freed.
+    /// Of reads: sectors among them in mapping units that hold nothing, because they were never written or were trimmed. Of trims: sectors beyond the units
+    /// that they freed.
     pub blank_sectors: u64,
     /// Of trims: requests among them that freed no mapping unit, because none held anything, or none was trimmed whole.
     pub freed_nothing: u64,

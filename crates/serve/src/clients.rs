@@ -65,8 +65,8 @@ impl Clients {
         self.there.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets `talk` talk with `client` in a thread of its own. `farewell` is sent to whoever has to go for it and has said nothing to its end; so it is to `client`,
-    /// where nobody can go.
+    /// Lets `talk` talk with `client` in a thread of its own. `farewell` is sent to whoever has to go for it and has said nothing to its end; so it is to
+    /// `client`, where nobody can go.
     pub(crate) fn take(&self, client: Arc<Client>, farewell: &[u8], talk: impl FnOnce(&Client) + Send + 'static) {
         let mut there = self.lock();
         there.retain(|place| !place.thread.is_finished());

@@ -88,8 +88,8 @@ impl Host {
     }
 }
 
-/// The units that the trim `request` drops, as the first of them and their number: those that it covers, and one at either end of which all sectors have been trimmed
-/// by now. A unit that is trimmed only in part keeps its data, as every standard allows.
+/// The units that the trim `request` drops, as the first of them and their number: those that it covers, and one at either end of which all sectors have been
+/// trimmed by now. A unit that is trimmed only in part keeps its data, as every standard allows.
 fn dropped_units(core: &mut Core, request: &Request) -> (u32, u32) {
     let head = u32::from(request.skip_head > 0);
     let tail = u32::from(request.skip_tail > 0 && request.units > head);

@@ -98,7 +98,8 @@ impl<T: AsRef<Stream>> Hall<T> {
         Ok(News { heard, came, closes })
     }
 
-    /// Listens to those to whom something `happened`, and to those who mumble. Takes out who has said enough, and hangs up on who has gone or whose time is over.
+    /// Listens to those to whom something `happened`, and to those who mumble. Takes out who has said enough, and hangs up on who has gone or whose time is
+    /// over.
     fn listen(&mut self, mut happened: impl Iterator<Item = bool>) -> Vec<T> {
         let mut heard = Vec::new();
         for _ in 0..self.waiting.len() {
