@@ -189,8 +189,8 @@ impl LiveDisk {
     }
 
     /// `export` with what a disk with mapping units of `unit` answers beyond reading and writing, its contexts and hint classes, and with what it prefers:
-    /// requests
-    /// aligned to its units. They cost nothing beyond themselves, where for one that covers a unit in part the rest of that unit is read or written, too.
+    /// requests aligned to its units. They cost nothing beyond themselves, where for one that covers a unit in part the rest of that unit is read or written,
+    /// too.
     ///
     /// # Panics
     /// If a unit has more than 4 GiB, which none has.

@@ -77,10 +77,8 @@ impl Pieces {
     }
 
     /// Lets go of the bytes from `at` to `end`, which read as zeroes then. The drive drops a unit once all of it has been trimmed, and keeps the data of one
-    /// that is
-    ///
-    /// trimmed in part: at both ends that is overwritten with zeroes. A file system that punches a hole through FUSE and a loop device relies on zeroes, and
-    /// what is deleted must be gone.
+    /// that is trimmed in part: at both ends that is overwritten with zeroes. A file system that punches a hole through FUSE and a loop device relies on
+    /// zeroes, and what is deleted must be gone.
     fn punch(&mut self, at: u64, end: u64, fua: bool) {
         self.steps.push_back(Step::Trim { at, end });
         let (first, last) = (at.next_multiple_of(self.unit), end / self.unit * self.unit);

@@ -28,9 +28,9 @@ pub(crate) struct Standing {
     pub(crate) said: u32,
 }
 
-/// The place of the one who has to go where `places` places are taken by `all`, who stand in the order in which they came: of those from the address
-/// with the most places the one that has said least, and of several the oldest. Where no address has more than its share, which is a quarter, anybody counts.
-/// `None`: nobody is there.
+/// The place of the one who has to go where `places` places are taken by `all`, who stand in the order in which they came: of those from the address with the
+/// most places the one that has said least, and of several the oldest. Where no address has more than its share, which is a quarter, anybody counts. `None`:
+/// nobody is there.
 pub(crate) fn to_go(all: &[Standing], places: usize) -> Option<usize> {
     let share = (places / 4).max(1);
     let mut counts: Vec<(Origin, usize)> = Vec::new();

@@ -26,8 +26,8 @@ fn served(name: &str) -> Option<DriveConfig> {
     (!keeps_keys).then_some(config)
 }
 
-/// What has become of a drive whose client has written `BLOCKS` blocks twice, flushed, and let go of them in pieces of `piece` bytes; without that, as large
-/// as the export prefers. Returns the bytes that the client wrote, too.
+/// What has become of a drive whose client has written `BLOCKS` blocks twice, flushed, and let go of them in pieces of `piece` bytes; without that, as large as
+/// the export prefers. Returns the bytes that the client wrote, too.
 fn used(config: DriveConfig, piece: Option<u64>) -> (Look, u64) {
     let (size, unit, sheet) = (config.exported().0, config.firmware.unit, config.sheet);
     let (units, watched) = ((sheet.geometry.page.0 / unit.0) as u32, watch(&config));
