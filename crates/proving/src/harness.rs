@@ -11,7 +11,7 @@ use wordline_flash::{Operation, OperationKind, Origin, Stopped, Target};
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::groups::Use;
-use wordline_ftl::{Acknowledgement, BlockGroup, Firmware, Note, Request};
+use wordline_ftl::{Acknowledgement, BlockGroup, Firmware, Note, Request, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, HostOp, Lpn, Nanos, OpTag, WordlineSet};
 
@@ -148,6 +148,11 @@ impl Harness {
         let roomy = through && self.scenario.is_roomy();
         self.twin.submit(request, request.op == HostOp::Write && !roomy, |spot| flash.at(spot), index_of);
         self.ftl.submit(self.pace.now, request);
+        if request.op == HostOp::Trim {
+            let ftl = &self.ftl;
+            let kept = |lpn: u32| (ftl.map().get(lpn) != UnitAddr::NONE, ftl.newest(lpn).buffered.is_some());
+            self.twin.trimmed(&request, kept, index_of);
+        }
         // What the buffer took in is acknowledged before anything is programmed, so the twin knows what a program carries.
         driver::hear(self);
         driver::converse(self);

@@ -33,6 +33,10 @@ struct Unit {
     waiting: u32,
     /// While it was last taken from the buffer, some write of it may have been waiting.
     blurred: bool,
+    /// Sectors trimmed since they were written, while it holds something.
+    trims: u64,
+    /// It was trimmed in part while a write of it may have been waiting, which has some of them written again.
+    unsure: bool,
 }
 
 /// A host request in hand.
@@ -110,6 +114,26 @@ impl Twin {
         }
     }
 
+    fn drop_unit(&mut self, lpn: u32, index_of: impl Fn(Spot) -> usize) {
+        let unit = self.units.entry(lpn).or_default();
+        unit.version += 1;
+        // What waits comes in behind the trim.
+        (unit.trimmed, unit.mask, unit.filled, unit.trims, unit.unsure) = (unit.version, 0, false, 0, unit.waiting > 0);
+        self.place(lpn, None, index_of);
+    }
+
+    /// The trim `request` has been made. Where writes may have been waiting it cannot be told from outside whether a unit has been trimmed whole by now: `kept` says
+    /// whether the firmware has it on flash and in the buffer. There it may be again, by a write that has waited.
+    pub fn trimmed(&mut self, request: &Request, kept: impl Fn(u32) -> (bool, bool), index_of: impl Fn(Spot) -> usize + Copy) {
+        for lpn in request.lpn..request.lpn + request.units {
+            let Some(unit) = self.units.get(&lpn).filter(|unit| unit.unsure) else { continue };
+            let (on_flash, buffered) = kept(lpn);
+            if !on_flash && (unit.spot.is_some() || !buffered) {
+                self.drop_unit(lpn, index_of);
+            }
+        }
+    }
+
     /// The host asks. `may_wait` says that a write may find no room in the buffer until it is acknowledged; `stored` reads the flash.
     pub fn submit(
         &mut self,
@@ -128,15 +152,21 @@ impl Twin {
                 HostOp::Write => {
                     unit.version += 1;
                     unit.written = unit.version;
+                    unit.trims &= !mask;
                     unit.waiting += u32::from(may_wait);
                     // A version in flight is whole and still in memory, so a new one beside it is whole too.
                     unit.mask |= if unit.in_flight > 0 { self.whole } else { mask };
                     asked.due.push((lpn, unit.version));
                 }
-                HostOp::Trim if whole => {
-                    unit.version += 1;
-                    (unit.trimmed, unit.mask, unit.filled) = (unit.version, 0, false);
-                    self.place(lpn, None, index_of);
+                HostOp::Trim => {
+                    let holds = unit.written > unit.trimmed;
+                    unit.unsure = !whole && (unit.unsure || unit.waiting > 0);
+                    unit.trims = if holds { unit.trims | mask } else { mask };
+                    if whole || (holds && unit.trims == self.whole && !unit.unsure) {
+                        self.drop_unit(lpn, index_of);
+                    } else if !holds {
+                        unit.trims = 0;
+                    }
                 }
                 HostOp::Read => {
                     if let Some(spot) = unit.spot {
@@ -148,7 +178,7 @@ impl Twin {
                         assert!(!lost, "unit {lpn} was on flash at version {} and is nowhere now", unit.landed);
                     }
                 }
-                HostOp::Trim | HostOp::Flush => {}
+                HostOp::Flush => {}
             }
         }
         if request.op == HostOp::Flush {
@@ -167,6 +197,8 @@ impl Twin {
         }
         if !ok {
             assert!(self.worn_out && matches!(request.op, HostOp::Write | HostOp::Flush), "{request:?} fails on good flash");
+            // What of it came into the buffer is not known.
+            due.iter().filter(|_| request.op == HostOp::Write).for_each(|(lpn, _)| self.units.entry(*lpn).or_default().unsure = true);
             return;
         }
         match request.op {

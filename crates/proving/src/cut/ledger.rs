@@ -13,6 +13,8 @@ struct Unit {
     states: VecDeque<State>,
     /// What it reads as now where that is lost: later it may read as its newest state again, but as no other.
     lost: Option<Rc<[u32]>>,
+    /// Its sectors that were trimmed since they were written, one bit each, while it holds something. A cut makes the firmware forget them.
+    trimmed: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -36,8 +38,12 @@ pub(super) struct Ledger {
 impl Ledger {
     pub(super) fn new(units: u32, sectors: u32) -> Ledger {
         let zeroes: Rc<[u32]> = vec![0; sectors as usize].into();
-        let unit =
-            Unit { dropped: 0, states: VecDeque::from([State { sectors: zeroes.clone(), request: u32::MAX, acked: true }]), lost: None };
+        let unit = Unit {
+            dropped: 0,
+            states: VecDeque::from([State { sectors: zeroes.clone(), request: u32::MAX, acked: true }]),
+            lost: None,
+            trimmed: 0,
+        };
         Ledger { units: vec![unit; units as usize], zeroes, made: BTreeMap::new(), promised: BTreeMap::new() }
     }
 
@@ -60,10 +66,19 @@ impl Ledger {
         let sectors =
             (0..).zip(before.iter()).map(|(sector, &before)| if mask >> sector & 1 == 1 { stamp(sector) } else { before }).collect();
         self.push(lpn, sectors, request);
+        self.units[lpn as usize].trimmed &= !mask;
     }
 
-    pub(super) fn trim(&mut self, request: u32, lpn: u32) {
-        self.push(lpn, self.zeroes.clone(), request);
+    /// The sectors of `mask` of `lpn` are trimmed: it is zero once all of it is.
+    pub(super) fn trim(&mut self, request: u32, lpn: u32, mask: u64) {
+        let whole = u64::MAX >> (64 - self.zeroes.len());
+        let before = if *self.latest(lpn) == self.zeroes { 0 } else { self.units[lpn as usize].trimmed };
+        let is_dropped = before | mask == whole;
+        let keeps = *self.latest(lpn) != self.zeroes && !is_dropped;
+        self.units[lpn as usize].trimmed = if keeps { before | mask } else { 0 };
+        if is_dropped {
+            self.push(lpn, self.zeroes.clone(), request);
+        }
     }
 
     /// A flush is asked for: what is acknowledged must be durable when it is.
@@ -115,6 +130,7 @@ impl Ledger {
     /// something newer had been written.
     pub(super) fn after_cut(&mut self, lpn: u32, found: &Rc<[u32]>, rots: bool) -> Result<bool, String> {
         let unit = &mut self.units[lpn as usize];
+        unit.trimmed = 0;
         // What is lost may have been anything.
         let is_like = |state: &State| state.sectors.iter().zip(found.iter()).all(|(sector, found)| sector == found || *found == LOST);
         let Some(at) = unit.states.iter().rposition(is_like) else {

@@ -333,11 +333,12 @@ impl World {
         self.asked.insert(request.id, request);
         match request.op {
             HostOp::Trim => {
+                let sectors = self.sectors();
                 for index in 0..request.units {
-                    let whole = (index > 0 || request.skip_head == 0) && (index + 1 < request.units || request.skip_tail == 0);
-                    if whole {
-                        self.ledger.trim(request.id, request.lpn + index);
-                    }
+                    let from = if index == 0 { request.skip_head } else { 0 };
+                    let to = sectors - if index + 1 == request.units { request.skip_tail } else { 0 };
+                    let mask = (from..to).fold(0, |mask, sector| mask | 1 << sector);
+                    self.ledger.trim(request.id, request.lpn + index, mask);
                 }
             }
             HostOp::Flush => self.ledger.flush(request.id),
