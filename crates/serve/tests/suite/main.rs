@@ -7,6 +7,7 @@ mod control;
 mod cuts;
 mod drive;
 mod driven;
+mod failing;
 mod faults;
 mod full;
 mod guarded;
