@@ -11,8 +11,8 @@
 //!
 //! A try to read is not a read: the tries down a retry table are one read, and who makes them says when it has failed for good ([`Chip::read_failed`]).
 //! Firmware hears of a fault by the status of its operations and in no other way. What has failed for good stays failed: a store that outlives the drive is
-//! told ([`Payload::keep_failure`]), and images keep it ([`Chip::failure_image`]). Faults of single reads and programs end with the drive; what they have destroyed
-//! stays destroyed. A die without faults pays for this with one branch in each operation.
+//! told ([`Payload::keep_failure`]), and images keep it ([`Chip::failure_image`]). Faults of single reads and programs end with the drive; what they have
+//! destroyed stays destroyed. A die without faults pays for this with one branch in each operation.
 
 use std::collections::BTreeMap;
 

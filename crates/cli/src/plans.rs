@@ -47,6 +47,11 @@ impl PlanOptions {
 const RECOVERY: &str = "recovery.on=true";
 /// Whether out-of-band marks are written twice.
 const OOB_COPIES: &str = "recovery.oob_copies";
+/// Where the second copies lie.
+const OOB_PLACE: &str = "recovery.oob_place";
+/// What is to be said of media whose second copies lie in the blocks that they are of.
+const ONE_PLACE: &str = "these media were made with second copies of out-of-band marks in the blocks that they are of: if a block or a die fails, all data is \
+     refused until it is written again; a folder that is made anew has them on another die";
 /// What is to be said of media that were made without.
 const WITHOUT_COPIES: &str = "these media were made without a second copy of out-of-band marks: if a page cannot be read after a power cut, \
      an older version of what it held may be handed out; a folder that is made anew has it";
@@ -58,23 +63,55 @@ impl DriveOptions {
         Ok((self.seeded(plan)?, settings))
     }
 
+    /// The drive to be served, with its media in `folder`: by what `wordline run` takes to make it again, its plan, and the settings that make it. Where no
+    /// drive is named it is the one in the folder, as it was made, with whatever is asked of its plan; and pageftl where there is none.
+    pub(crate) fn load_served(&self, drive: Option<&str>, folder: Option<&Path>) -> Result<(String, Plan, Vec<String>), Failure> {
+        let kept = folder.filter(|_| drive.is_none()).and_then(|folder| Some((folder, media_folder::kept_plan(folder)?)));
+        let shape = &self.plan.shape;
+        let is_as_made = shape.settings.is_empty() && shape.size.is_none() && self.plan.cells.settings(&[])?.is_empty();
+        if let (Some((folder, kept)), true) = (&kept, is_as_made) {
+            return Ok((folder.join(media_folder::PLAN).display().to_string(), self.seeded(kept.clone())?, Vec::new()));
+        }
+        let drive = drive.or(kept.as_ref().map(|(_, kept)| kept.name())).unwrap_or("pageftl");
+        let (plan, settings) = self.load_on_media(drive, folder)?;
+        Ok((drive.to_owned(), plan, settings))
+    }
+
     /// As [`DriveOptions::load`], for a drive that is served, with its media in `folder`. If they are there, and of this drive at this size, the drive is as
-    /// they were made: without the second copy of out-of-band marks, which earlier builds did not have, and with the flash that they have.
-    pub(crate) fn load_served(&self, drive: &str, folder: Option<&Path>) -> Result<(Plan, Vec<String>), Failure> {
-        let is_said = self.plan.shape.settings.iter().any(|setting| setting.trim_start().starts_with(OOB_COPIES));
-        let copies = format!("{OOB_COPIES}=true");
-        let more: &[&str] = if is_said { &[RECOVERY] } else { &[RECOVERY, &copies] };
-        let Some(folder) = folder else { return self.load(drive, more) };
-        let made = media_folder::identity(folder);
-        let is_theirs = |plan: &Plan| made.is_some_and(|made| plan.has_hash(made));
-        let loaded = self.load_kept(drive, more, folder);
-        if is_said || made.is_none() || loaded.as_ref().is_ok_and(|(plan, _)| is_theirs(plan)) {
+    /// they were made: with second copies of out-of-band marks where they have them, if they have them, and with the flash that they have.
+    fn load_on_media(&self, drive: &str, folder: Option<&Path>) -> Result<(Plan, Vec<String>), Failure> {
+        let says = |key: &str| self.plan.shape.settings.iter().any(|setting| setting.trim_start().starts_with(key));
+        let copies = (!says(OOB_COPIES)).then(|| format!("{OOB_COPIES}=true"));
+        let place = (!says(OOB_PLACE) && !says(OOB_COPIES)).then(|| format!("{OOB_PLACE}=neighbour"));
+        let with = |more: &[&Option<String>]| -> Vec<String> { more.iter().filter_map(|&more| more.clone()).collect() };
+        // As it is made now; then as earlier builds have made it.
+        let ways = [(with(&[&copies, &place]), None), (with(&[&copies]), Some(ONE_PLACE)), (with(&[]), Some(WITHOUT_COPIES))];
+        let load = |way: &[String]| {
+            let more: Vec<&str> = std::iter::once(RECOVERY).chain(way.iter().map(String::as_str)).collect();
+            match folder {
+                Some(folder) => self.load_kept(drive, &more, folder),
+                None => self.load(drive, &more),
+            }
+        };
+        let loaded = load(&ways[0].0);
+        let Some(made) = folder.and_then(media_folder::identity) else { return loaded };
+        let is_theirs = |plan: &Plan| plan.has_hash(made);
+        if loaded.as_ref().is_ok_and(|(plan, _)| is_theirs(plan)) {
             return loaded;
         }
-        match self.load_kept(drive, &[RECOVERY], folder) {
-            Ok((plan, settings)) if is_theirs(&plan) => Ok((plan.with_note(WITHOUT_COPIES), settings)),
-            _ => loaded,
+        let mut before: Option<&[String]> = Some(&ways[0].0);
+        for (way, note) in &ways[1..] {
+            // What is said by hand leaves no other way.
+            if before.replace(way) == Some(way) {
+                continue;
+            }
+            if let Ok((plan, settings)) = load(way)
+                && is_theirs(&plan)
+            {
+                return Ok((note.map_or(plan.clone(), |note| plan.with_note(note)), settings));
+            }
         }
+        loaded
     }
 
     fn load_kept(&self, drive: &str, more: &[&str], folder: &Path) -> Result<(Plan, Vec<String>), Failure> {

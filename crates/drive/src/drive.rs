@@ -5,9 +5,9 @@ use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Serv
 use wordline_flash::Spans;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Technique;
-use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
+use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, DieId, GroupId, HostOp, HostRequest, IdMap, Nanos, RequestId};
+use wordline_units::{Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
 
 use crate::config::Config;
 use crate::data::DataPlane;
@@ -153,6 +153,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.core = core;
                 firmware.read_entries = read_levels;
                 firmware.read_search = config.searches();
+                firmware.codeword_bits = config.cells.as_ref().map_or(0, |cells| (8.0 * cells.physics.ecc.codeword) as u32);
                 firmware.keeps_data = P::KEEPS;
                 let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
                 assert!(!P::KEEPS || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
@@ -392,30 +393,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             deadline = self.ftls[core as usize].next_deadline();
         }
         while let Some(note) = self.ftls[core as usize].note() {
-            let event = match note {
-                Note::KeyGone(addr) => {
-                    if O::FOLLOWS {
-                        self.tell_key_gone(now, core, addr);
-                    }
-                    continue;
-                }
-                Note::Retired(group) => {
-                    let layout = self.ftls[core as usize].layout();
-                    Event::Retired { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
-                }
-                Note::Exposed(group) => {
-                    let layout = self.ftls[core as usize].layout();
-                    Event::Exposed { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
-                }
-                Note::ProgrammedAgain(group) => {
-                    let layout = self.ftls[core as usize].layout();
-                    Event::ProgrammedAgain { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
-                }
-                Note::DataLost(group, units) => {
-                    Event::DataLost { die: self.wiring.die(core, self.ftls[core as usize].layout().die(group)), units }
-                }
-                Note::WornOut => Event::WornOut,
-            };
+            let Some(event) = self.event_of(now, core, note) else { continue };
             self.emit(now, event);
         }
         if let Some(deadline) = deadline

@@ -57,7 +57,7 @@ pub(crate) struct Flight {
     pub(crate) cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
-    /// Its die never ended it, and did not answer after a reset.
+    /// True if the die never ended it, and did not answer after a reset.
     pub(crate) no_answer: bool,
     /// Present try of a read.
     pub(crate) last: ReadTry,
@@ -517,14 +517,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let ecc = flight.decoding + (now - flight.transferred);
         if flight.status == Status::Uncorrectable {
             chips[flight.die].read_failed(&flight.target);
-            if P::KEEPS && !matches!(flight.cause, Cause::Host | Cause::Measure) {
+            if P::KEEPS && !matches!(flight.cause, Cause::Host | Cause::Measure | Cause::Probe) {
                 // The firmware moves the data or completes it: from here on it is lost. The host may ask again.
                 chips[flight.die].give_up(&flight.target);
             }
         }
         spare.clear();
         // The firmware looks at spare areas only when it moves data; other reads need not fetch them.
-        if !matches!(flight.cause, Cause::Host | Cause::Fill | Cause::Measure) {
+        if !matches!(flight.cause, Cause::Host | Cause::Fill | Cause::Measure | Cause::Probe) {
             chips[flight.die].spare_of(&flight.target, 1, spare);
         }
         self.close_flight(now, slot, channel, ecc);

@@ -53,7 +53,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             let planes = 0..ftl.layout().planes as u8;
             let (spares, bad) = at_factory(ftl, local);
             let left = planes.map(|plane| ftl.spare_blocks(local, PlaneId(plane)) as u64).min().unwrap_or(0);
-            let is_bad = |number: &u32| ftl.groups().use_of(ftl.layout().group_at(local, *number)) == Use::Bad;
+            let is_bad = |number: &u32| matches!(ftl.groups().use_of(ftl.layout().group_at(local, *number)), Use::Bad | Use::Lost);
             let unreplaced = (0..ftl.layout().groups).filter(is_bad).count() as u64;
             health.spares += spares;
             health.spares_left += left;

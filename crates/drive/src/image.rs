@@ -24,8 +24,8 @@ const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
 const VERSION: u32 = 12;
 /// Formats that can be read, and the lists that are missing at their ends, which were empty: no die had failed before format 12, cores had no services and
-/// ordered no guarded erases before format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had
-/// no lost sectors before format 7.
+/// ordered no guarded erases before format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read
+/// offsets before format 8, and drives had no lost sectors before format 7.
 const READABLE: [(u32, &[u8]); 7] = [(VERSION, &[]), (11, &[0]), (10, &[0; 3]), (9, &[0; 4]), (8, &[0; 5]), (7, &[0; 6]), (6, &[0; 7])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.

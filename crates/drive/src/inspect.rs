@@ -38,7 +38,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     Use::Free => BlockState::Free,
                     Use::Active => BlockState::Active,
                     Use::Closed | Use::Draining | Use::Drained => BlockState::Closed,
-                    Use::Bad => BlockState::Bad,
+                    Use::Bad | Use::Lost => BlockState::Bad,
                     Use::Metadata => BlockState::Active,
                 };
                 BlockView {

@@ -112,7 +112,7 @@ impl<O: Observer> Drive<O> {
     /// # Panics
     /// If no epoch is under way.
     pub fn leap_bound(&self, times: u32) -> (u32, Bound) {
-        if self.chips.iter().any(|(_, chip)| chip.has_failures()) {
+        if self.chips.iter().any(|(_, chip)| chip.has_failures()) || self.ftls.iter().any(|ftl| ftl.failed_dies().next().is_some()) {
             return (0, Bound::Failure);
         }
         let mut bound = (times, Bound::Asked);
@@ -244,7 +244,7 @@ impl<O: Observer> Drive<O> {
 
 /// True if the blocks of `group` are used.
 fn is_in_service(ftl: &Firmware, group: BlockGroup) -> bool {
-    ftl.groups().use_of(group) != Use::Bad
+    !matches!(ftl.groups().use_of(group), Use::Bad | Use::Lost)
 }
 
 /// Blocks of `group`, one of each plane.

@@ -24,6 +24,7 @@ pub mod image;
 mod inspect;
 mod jobs;
 mod leap;
+mod notes;
 mod parked;
 pub mod precondition;
 mod relive;

@@ -65,7 +65,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let (first, units) = self.units.touched(sector, sectors);
         (first..first + u64::from(units)).any(|unit| {
             let (core, lpn) = self.stripe.locate(unit);
-            self.ftls[core as usize].lost_sectors_of(lpn) != 0 || self.has_failed_under(core, lpn)
+            self.ftls[core as usize].units_with_lost_sectors().any(|(unit, _)| unit == lpn) || self.has_failed_under(core, lpn)
         })
     }
 
@@ -81,8 +81,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         chip.has_failures() && chip.is_faulty(place.plane, BlockId(u32::from(ftl.groups().blocks(group)[place.plane.index()])), place.page)
     }
 
-    /// Bytes that parts of dies that have failed for good have lost: those of units whose newest copy lies there, and sectors that were lost when they had to be
-    /// moved. It walks the map.
+    /// Bytes that parts of dies that have failed for good have lost: those of units whose newest copy lies there, and sectors that were lost when they had to
+    /// be moved. It walks the map.
     pub fn lost_bytes(&self) -> Bytes {
         if !self.chips.iter().any(|(_, chip)| chip.has_failures()) {
             return Bytes(0);

@@ -59,6 +59,32 @@ pub enum Event {
         /// Mapping units that were lost, whole or in part.
         units: u32,
     },
+    /// An operation went badly, and the firmware looks whether its die has failed.
+    DieSuspected {
+        /// The die.
+        die: DieId,
+        /// The number of the block group that the operation was at.
+        group: GroupId,
+    },
+    /// The firmware has found a die failed: it reads and writes nothing there any more.
+    DieFailed {
+        /// The die.
+        die: DieId,
+    },
+    /// Host data was lost with a failed die, until it is written or trimmed.
+    UnitsLost {
+        /// The die.
+        die: DieId,
+        /// Mapping units that were lost.
+        units: u32,
+    },
+    /// The host has written or trimmed what was lost with a failed die.
+    UnitsHealed {
+        /// The die.
+        die: DieId,
+        /// Mapping units that are lost no longer.
+        units: u32,
+    },
     /// A flash operation was stopped for a read, and its die is free. How often it was is also in its [`FlashEvent`], but for a
     /// read, which goes on with the try that it was at.
     Stopped {
@@ -153,8 +179,8 @@ pub struct Completion {
     /// It failed, and a part of a die that has failed for good is the cause: what it read lies there or was lost there, or no die is left to write to. Not in
     /// the log's hash, because it follows from what is.
     pub for_failure: bool,
-    /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Not in the log's
-    /// hash, because they follow from what is.
+    /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Of a
+    /// trim: its sectors beyond the units that it freed; all of them where it freed nothing. Not in the log's hash, because they follow from what is.
     pub blank: u32,
     /// The die of the flash operation that ended last and that the stages are of; `None`: no operation released it, or one that had begun before it came. Not
     /// in the log's hash, because it follows from what is.

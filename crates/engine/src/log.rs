@@ -89,6 +89,10 @@ fn tell([first, second, third]: [u64; 3]) -> String {
             _ => format!("blocks {} to {} of plane {} of die {second} fail", part(third, 0, 32), part(third, 32, 32), part(first, 16, 8)),
         },
         LOST => format!("die {second} has lost {third} units that had to be moved"),
+        SUSPECTED => format!("die {second} is suspected to have failed, after block {third}"),
+        DIE_FAILED => format!("die {second} has failed"),
+        UNITS_LOST => format!("{third} units were lost with die {second}"),
+        UNITS_HEALED => format!("{third} units that were lost with die {second} are written or trimmed"),
         _ => "the drive takes no more writes".to_owned(),
     }
 }
@@ -103,7 +107,11 @@ const EXPOSED: usize = 7;
 const AGAIN: usize = 8;
 const LOST: usize = 9;
 const STOPPED: usize = 10;
-const HARMED: usize = 11;
+const SUSPECTED: usize = 11;
+const DIE_FAILED: usize = 12;
+const UNITS_LOST: usize = 13;
+const UNITS_HEALED: usize = 14;
+const HARMED: usize = 15;
 
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
@@ -150,6 +158,10 @@ fn digest(event: &Event) -> [u64; 3] {
         Event::Exposed { die, group } => [EXPOSED as u64, u64::from(die.0), u64::from(group.0)],
         Event::DataLost { die, units } => [LOST as u64, u64::from(die.0), u64::from(units)],
         Event::ProgrammedAgain { die, group } => [AGAIN as u64, u64::from(die.0), u64::from(group.0)],
+        Event::DieSuspected { die, group } => [SUSPECTED as u64, u64::from(die.0), u64::from(group.0)],
+        Event::DieFailed { die } => [DIE_FAILED as u64, u64::from(die.0), 0],
+        Event::UnitsLost { die, units } => [UNITS_LOST as u64, u64::from(die.0), u64::from(units)],
+        Event::UnitsHealed { die, units } => [UNITS_HEALED as u64, u64::from(die.0), u64::from(units)],
     }
 }
 

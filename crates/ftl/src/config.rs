@@ -8,11 +8,20 @@ use wordline_units::Bytes;
 use crate::pages::oob::marks_per_page;
 use crate::retirement::RetirementPolicy;
 use crate::state::layout::Layout;
-pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
+pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, RepairConfig, ScheduleConfig};
 use crate::state::wordline_order::WordlineOrder;
 use crate::techniques::Choice;
 use crate::techniques::declaration::Site;
 use crate::techniques::seam::Ask;
+
+/// Place of the second copies of out-of-band marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OobPlace {
+    /// The last program units of the block group that they are of, and one journal until then. A block or a die that fails takes both copies.
+    Group,
+    /// A log on two dies, which holds the map as well.
+    Neighbour,
+}
 
 /// Configuration of one firmware core and its dies.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +32,8 @@ pub struct Config {
     pub read_entries: u32,
     /// True if the controller searches for the best references of a page that no entry of the table serves. The drive sets it.
     pub read_search: bool,
+    /// Bits of a codeword; 0: the controller does not count wrong bits. The drive sets it.
+    pub codeword_bits: u32,
     /// Limits within which the chip's maker characterised narrowed programs; `None`: not characterised.
     pub margins: Option<Arc<Margins>>,
     /// Tables of how blocks age, found on lots of chips that are not the drive's.
@@ -45,6 +56,8 @@ pub struct Config {
     pub free_block: FreeBlockConfig,
     /// Policy that decides when blocks leave service.
     pub retirement: RetirementPolicy,
+    /// Settings of the detector of failed dies.
+    pub repair: RepairConfig,
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
@@ -65,6 +78,8 @@ pub struct Config {
     /// True if a core that recovers writes the out-of-band marks of its pages twice: see [`crate::OobPage`]. Without the second copy, a page that cannot be
     /// read after a power cut is taken for one that was never finished.
     pub oob_copies: bool,
+    /// Place of the second copies. It matters to a core with two dies or more.
+    pub oob_place: OobPlace,
     /// Seed of all policies that sample.
     pub seed: u64,
     /// Number of this core, which keys its dice.
@@ -88,6 +103,11 @@ impl Config {
         self.oob_copies && (self.keeps_data || self.recovers)
     }
 
+    /// True if second copies lie on another die than the pages that they are of: in the map log.
+    pub fn has_twins(&self) -> bool {
+        self.copies_oob() && self.oob_place == OobPlace::Neighbour && self.dies > 1
+    }
+
     /// Core and dies on which its techniques work.
     pub(crate) fn site<'a>(&'a self, layout: &'a Layout) -> Site<'a> {
         let sets_programs = self.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs));
@@ -97,7 +117,11 @@ impl Config {
     /// Layout of the core's flash.
     pub(crate) fn layout(&self) -> Layout {
         let layout = Layout::new(&self.sheet, self.dies, self.sheet.geometry.blocks - self.spare_blocks, self.unit);
-        if self.copies_oob() { layout.with_oob_copies(marks_per_page(self.sheet.geometry.page.0 as usize)) } else { layout }
+        if self.copies_oob() && !self.has_twins() {
+            layout.with_oob_copies(marks_per_page(self.sheet.geometry.page.0 as usize))
+        } else {
+            layout
+        }
     }
 }
 
@@ -117,6 +141,7 @@ pub(crate) mod tests {
             sheet: small_sheet(1, 10, ProgramScope::Page),
             read_entries: 1,
             read_search: false,
+            codeword_bits: 0,
             margins: None,
             tables: Tables::default(),
             dies: 1,
@@ -135,6 +160,7 @@ pub(crate) mod tests {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
+            repair: RepairConfig::DEFAULT,
             schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None, reads_in_row: None },
             wordline_order: WordlineOrder::HorizontalFirst,
             spared_max: 0,
@@ -144,6 +170,7 @@ pub(crate) mod tests {
             checkpoint_every: None,
             recovers: false,
             oob_copies: false,
+            oob_place: OobPlace::Group,
             seed: 1,
             core: 0,
         }

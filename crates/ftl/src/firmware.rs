@@ -1,5 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
+use std::ops::Range;
+
 use wordline_flash::{EraseSettings, EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
 use wordline_units::{BlockId, Celsius, DieId, HostOp, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
 
@@ -15,12 +17,13 @@ use crate::setup;
 use crate::setup::image::Image;
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
+use crate::state::failures::{self, Failures};
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::levelled::{self, Before, Share};
 use crate::state::lost::LostSectors;
 use crate::state::map::Map;
-use crate::state::pending::Pending;
+use crate::state::pending::{Pending, Purpose};
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
@@ -72,6 +75,15 @@ pub struct PastErase {
 /// The lost sectors of a core, as plain data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lost(LostSectors);
+
+/// Units in a row that are lost with one die.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostRun {
+    /// Logical units of the core.
+    pub units: Range<u32>,
+    /// Die that they were lost with, as the core counts it.
+    pub die: DieId,
+}
 
 impl Firmware {
     /// Creates a core at its first start, with all blocks erased.
@@ -139,14 +151,17 @@ impl Firmware {
     /// Effects of the present call on the host's data.
     #[inline]
     fn deeds(&mut self) -> Deeds {
-        Deeds { invalidated: self.rooms.core.take_invalidated() }
+        Deeds { invalidated: self.rooms.core.changes_mut().take_invalidated() }
     }
 
     /// Next try of the read `tag`, whose last try error correction could not mend; `None`: the read fails. The die is kept for the read.
     #[cold]
     pub fn next_try(&self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
         let Rooms { core, panel, .. } = &self.rooms;
-        let Pending { group, offset, .. } = core.pending(tag);
+        let Pending { purpose, group, offset, .. } = core.pending(tag);
+        if matches!(purpose, Purpose::Probe { has_tries: false }) || core.is_failed(core.layout().die(group)) {
+            return None;
+        }
         panel.next_try(&Ctx { now, ..ctx(core) }, FlashPage::holding(core.layout(), group, offset), failed)
     }
 
@@ -345,7 +360,7 @@ impl Firmware {
             Use::Free => return Some(0),
             Use::Closed => None,
             Use::Active => Some(self.core().die(layout.die(group)).open_at(group)?),
-            Use::Draining | Use::Drained | Use::Bad | Use::Metadata => return None,
+            Use::Draining | Use::Drained | Use::Bad | Use::Metadata | Use::Lost => return None,
         };
         let programs = if self.groups().is_plain(group) {
             open.map_or(layout.programs, |open| open.ordered())
@@ -395,7 +410,7 @@ impl Firmware {
 
     /// Number of the newest complete checkpoint.
     pub fn checkpoint(&self) -> Option<u64> {
-        self.rooms.metadata.checkpoints().and_then(|checkpoints| checkpoints.whole())
+        self.rooms.metadata.whole_checkpoint()
     }
 
     /// Number of units that the core refuses to return, because it cannot tell whether its copy is the newest.
@@ -407,6 +422,69 @@ impl Firmware {
     #[inline]
     pub fn is_refused(&self, lpn: u32) -> bool {
         self.core().is_refused(lpn)
+    }
+
+    // Dies that have failed.
+
+    /// The dies that have failed.
+    pub fn failed_dies(&self) -> impl Iterator<Item = DieId> + '_ {
+        self.core().failures().into_iter().flat_map(Failures::dies)
+    }
+
+    /// True if `die` has failed: nothing is read or written there any more.
+    #[inline]
+    pub fn is_die_failed(&self, die: DieId) -> bool {
+        self.core().is_failed(die)
+    }
+
+    /// Number of units that are lost with failed dies. Each is lost until the host writes or trims it.
+    pub fn lost_units(&self) -> u64 {
+        self.core().failures().map_or(0, Failures::lost)
+    }
+
+    /// Number of units that are lost with `die`.
+    pub fn lost_on(&self, die: DieId) -> u32 {
+        self.core().failures().map_or(0, |failures| failures.lost_on(die))
+    }
+
+    /// Number of times since this start that units have gone from whole to lost.
+    pub fn lost_generation(&self) -> u64 {
+        self.core().failures().map_or(0, Failures::generation)
+    }
+
+    /// True if `lpn` is lost as a whole, because its die has failed. Sectors of it in the write buffer can be read all the same.
+    pub fn is_lost(&self, lpn: u32) -> bool {
+        self.core().is_lost(self.map().get(lpn))
+    }
+
+    /// Lost units of `range` as runs, first unit first: the units of a run lie on one die. It looks at each mapped unit of the range where anything is lost,
+    /// and at none elsewhere.
+    pub fn lost(&self, range: Range<u32>) -> impl Iterator<Item = LostRun> + '_ {
+        let end = if self.lost_units() > 0 { range.end.min(self.map().exported()) } else { range.start };
+        let mut at = range.start;
+        let die_of = |lpn: u32| {
+            let addr = self.map().get(lpn);
+            self.core().is_lost(addr).then(|| self.layout().die(self.layout().group(addr)))
+        };
+        std::iter::from_fn(move || {
+            while at < end {
+                let Some(die) = die_of(at) else {
+                    at = self.map().skip_unmapped(at + 1);
+                    continue;
+                };
+                let first = at;
+                while at < end && die_of(at) == Some(die) {
+                    at += 1;
+                }
+                return Some(LostRun { units: first..at, die });
+            }
+            None
+        })
+    }
+
+    /// Share that the exported units are of the units of the block groups in service, each counted whole. Above 1, some have no place.
+    pub fn utilisation(&self) -> f64 {
+        failures::utilisation(self.core())
     }
 
     /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first
@@ -433,14 +511,9 @@ impl Firmware {
         Lost(setup::image::lost(self.core()))
     }
 
-    /// Units with lost sectors in a core that stores no bytes, and one bit for each of those sectors.
+    /// Units with lost sectors in a core that stores no bytes, in their order, and one bit for each of those sectors.
     pub fn units_with_lost_sectors(&self) -> impl Iterator<Item = (u32, u64)> {
         self.core().lost().into_iter().flat_map(|lost| lost.all())
-    }
-
-    /// Lost sectors of unit `lpn` in a core that stores no bytes, one bit each.
-    pub fn lost_sectors_of(&self, lpn: u32) -> u64 {
-        self.core().lost().map_or(0, |lost| lost.of(lpn))
     }
 
     /// Restores the lost sectors of a core that was just restored.

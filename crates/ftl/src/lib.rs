@@ -13,6 +13,7 @@
 //! ```
 
 pub mod config;
+mod die_failure;
 mod dispatch;
 pub mod driver;
 mod firmware;
@@ -34,7 +35,7 @@ pub mod victim;
 
 pub use config::Config;
 pub use dispatch::load::Load;
-pub use firmware::{Firmware, Lost, PastErase, Skipped};
+pub use firmware::{Firmware, Lost, LostRun, PastErase, Skipped};
 pub use pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 pub use pages::journal::{Facts, History, Owner, Page as JournalPage, Record, Serial, WrittenMemo};
 pub use pages::kept::{FACTS, fact_bytes};

@@ -145,6 +145,10 @@ impl Observer for Programs {
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Harmed { .. }
             | Event::WornOut => {}
         }

@@ -119,7 +119,12 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
         || matches!(
             (line.section, line.key, line.value.as_str()),
             ("recovery", "oob_copies", "false")
+                | ("recovery", "oob_place", "\"group\"")
                 | ("retirement", "policy", "\"failed\"")
+                | ("repair", "detect", "true")
+                | ("repair", "bad_blocks_per_die", "\"2 %\"")
+                | ("repair", "noise", "\"25 %\"")
+                | ("repair", "limit", "\"98 %\"")
                 | ("controller", "trims", "\"whole\"")
                 | ("controller", "search_step", "\"20 mV\"")
                 | ("controller", "search_reach", "5")

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use wordline_drive::Trims;
 use wordline_flash::ProgramScope;
-use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::scheduler::Scheduler;
@@ -492,6 +492,25 @@ sections! {
         /// that cannot be read after a power cut is taken for one that was never finished, and an older version of its data is handed out. It takes a wordline
         /// of each block, which small blocks have no room for, and programs of the journal that flushes wait for.
         oob_copies: bool = false;
+        /// With `oob_copies`: where the second copies lie. "group": at the end of each block, and in one journal until then; a block or a die that fails takes
+        /// both copies, and then all data is refused. "neighbour": in a log of the map on two dies, so that a block or a die that fails costs what it held. A
+        /// core of one die has no neighbour, and does as with "group".
+        oob_place: OobPlace = OobPlace::Group;
+    }
+
+    /// What the firmware does about dies that fail.
+    "repair" (drive) repair: Repair {
+        /// Whether it looks for dies that have failed, once an operation went badly: it reads the first pages of the blocks beside. A die that has failed is
+        /// not used any more. What lay there is lost until it is written or trimmed, and reads of it fail at once.
+        detect: bool = true;
+        /// Share of a die's blocks that may be bad before the die counts as failed. One bad block never makes a failed die. Blocks that a retirement policy
+        /// takes out of service do not count.
+        bad_blocks_per_die: Share = Share::TWO_PERCENT;
+        /// Share of a codeword's bits that is wrong where a page reads as noise. A block whose first page reads so is bad; one that has fewer wrong bits is
+        /// old, and read again with the retry table.
+        noise: Share = Share::QUARTER;
+        /// Share that the exported units are of the units of all blocks in service, from which on a core with a failed die takes no more writes.
+        limit: Share = Share::ALMOST_ALL;
     }
 
     /// How a run starts.

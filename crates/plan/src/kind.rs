@@ -255,6 +255,9 @@ impl Share {
     pub(crate) const NONE: Share = Share(0);
     pub(crate) const ALL: Share = Share(WHOLE);
     pub(crate) const NINE_TENTHS: Share = Share(WHOLE / 10 * 9);
+    pub(crate) const QUARTER: Share = Share(WHOLE / 4);
+    pub(crate) const TWO_PERCENT: Share = Share(WHOLE / 50);
+    pub(crate) const ALMOST_ALL: Share = Share(WHOLE / 50 * 49);
 
     /// As a number between 0 and 1.
     pub(crate) fn fraction(self) -> f64 {

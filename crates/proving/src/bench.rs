@@ -128,6 +128,7 @@ impl Observer for Tally {
             | Event::DataLost { .. }
             | Event::Harmed { .. }
             | Event::Stopped { .. } => {}
+            Event::DieSuspected { .. } | Event::DieFailed { .. } | Event::UnitsLost { .. } | Event::UnitsHealed { .. } => {}
             Event::WornOut => self.worn_out = true,
         }
     }

@@ -59,6 +59,7 @@ fn page_for(ctx: &Ctx<'_>, news: &News) -> Option<FlashPage> {
         | News::Moved { .. }
         | News::Retired { .. }
         | News::DataLost { .. }
+        | News::DieFailed { .. }
         | News::Stopped(_)
         | News::Timer
         | News::Idle { .. } => None,

@@ -285,7 +285,8 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
         10 => News::Moved { from: group, to: draw_unit(draw, layout), units: 1 + draw.below(9) as u16, way: Way::Bus },
         11 => News::Retired { group },
         14 => News::Stopped(draw_stop(draw, layout)),
-        12 => News::DataLost { at: draw_page(draw, layout), units: 1 },
+        12 if draw.happens(0.9) => News::DataLost { at: draw_page(draw, layout), units: 1 },
+        12 => News::DieFailed { die: DieId(draw.below(u64::from(layout.dies)) as u16) },
         _ if draw.happens(0.5) => News::Timer,
         _ => News::Idle {
             die: DieId(draw.below(u64::from(layout.dies)) as u16),

@@ -46,6 +46,10 @@ impl Offsets {
 
     /// The read `operation` of `target` is ordered, to begin with `first`.
     pub(crate) fn ordered(&mut self, operation: &Operation, target: &Target, first: ReadTry) -> Result<(), String> {
+        if operation.cause == Cause::Probe {
+            // It is one sensing, and teaches nothing.
+            return if first == ReadTry::DEFAULT { Ok(()) } else { Err(format!("a probe begins at {first:?}")) };
+        }
         let (die, tag, begin) = (operation.die, operation.tag, first.entry);
         let is_measured = operation.cause == Cause::Measure;
         let plane = target.planes.first_plane().expect("a read is of one plane").0;

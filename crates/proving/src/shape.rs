@@ -26,6 +26,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         spare_blocks: 0,
         read_entries: 1,
         read_search: false,
+        codeword_bits: 0,
         factory_bad: vec![],
         buffer: BufferConfig {
             units: 64.max(2 * dies * program),
@@ -43,6 +44,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         },
         free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
         retirement: RetirementPolicy::Failed,
+        repair: wordline_ftl::config::RepairConfig::DEFAULT,
         spared_max: 0,
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
@@ -54,6 +56,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         checkpoint_every: None,
         recovers: false,
         oob_copies: true,
+        oob_place: wordline_ftl::config::OobPlace::Group,
         seed: 1,
         core: 0,
     }

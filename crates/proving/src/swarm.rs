@@ -243,6 +243,7 @@ pub fn still(seed: u64) -> Scenario {
         tables: wordline_flash::tables::Tables::default(),
         read_entries: 1,
         read_search: false,
+        codeword_bits: 0,
         sheet,
         dies,
         unit,
@@ -268,6 +269,7 @@ pub fn still(seed: u64) -> Scenario {
             gap: pick(draw, &[None, Some(4), Some(20)]),
         },
         retirement: RetirementPolicy::Failed,
+        repair: wordline_ftl::config::RepairConfig::DEFAULT,
         spared_max: 0,
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
@@ -283,6 +285,7 @@ pub fn still(seed: u64) -> Scenario {
         checkpoint_every: None,
         recovers: false,
         oob_copies: true,
+        oob_place: wordline_ftl::config::OobPlace::Group,
         seed,
         core: 0,
     };

@@ -65,6 +65,10 @@ impl Observer for Reader {
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Harmed { .. }
             | Event::WornOut => {}
         }

@@ -114,7 +114,7 @@ impl<'a> Job<'a> {
         let Job { plan, workload, load, .. } = self;
         let units = filled(plan, &config, &source, load);
         let mut stages = Stages::new(workload, load, source, &config)?;
-        let start = self.image.map_or_else(|| Start::of(plan, &config, units), Start::Saved);
+        let start = self.image.map_or_else(|| Start::of(plan, &config, units), |image| Start::Saved(Box::new(image)));
         let run = Run::new(plan, config, start)
             .with_depth(load.queue_depth.or(workload.only_depth()))
             .with_interval(self.interval)

@@ -25,7 +25,7 @@ pub enum Start {
         fill: f64,
     },
     /// As it was saved, with the age that it had.
-    Saved(Image),
+    Saved(Box<Image>),
 }
 
 impl Start {
@@ -51,7 +51,7 @@ pub(crate) fn prepare<O: Observer>(config: Config, start: Start, observer: O) ->
     match start {
         Start::Filled { units } => Ok(Prepared::filled(config, units, observer)),
         Start::Steady { fill } => Ok(Prepared::steady(config, fill, observer)),
-        Start::Saved(image) => Ok(Prepared { drive: Drive::from_image(config, image, observer)?, is_new: false }),
+        Start::Saved(image) => Ok(Prepared { drive: Drive::from_image(config, *image, observer)?, is_new: false }),
     }
 }
 

@@ -51,6 +51,8 @@ their share; `null` without any |
 the plan does not limit them |
 | `host_written_bytes`, `host_read_bytes`, `flash_written_bytes`, `waf` | data written and read by the host, flash pages programmed in bytes, and \
 write amplification |
+| `zeroed_by_trims_bytes` | data that was written with zeroes because it was trimmed and its mapping unit was not |
+| `trims_freed_nothing` | trims of clients that freed no mapping unit: none that they covered held anything, or none has been trimmed whole |
 | `temperature_c` | of the cells; `null` where they have no physics |
 | `worn_out` | the drive takes no more writes |
 | `since_start` | which of these are counted from the start of the server; the others are of the drive's whole life, or of now |

@@ -79,11 +79,13 @@ pub enum Cause {
     Measure,
     /// Valid data leaves a block because it has been kept there for long.
     Refresh,
+    /// A page is read to learn whether its die has failed.
+    Probe,
 }
 
 impl Cause {
     /// All causes, in the order tables list them.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 12] = [
         Cause::Host,
         Cause::Fill,
         Cause::Gc,
@@ -95,6 +97,7 @@ impl Cause {
         Cause::Keys,
         Cause::Measure,
         Cause::Refresh,
+        Cause::Probe,
     ];
 
     /// The word used in tables and files.
@@ -111,6 +114,7 @@ impl Cause {
             Cause::Keys => "keys",
             Cause::Measure => "measure",
             Cause::Refresh => "refresh",
+            Cause::Probe => "probe",
         }
     }
 }

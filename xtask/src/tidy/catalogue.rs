@@ -44,6 +44,12 @@ fn techniques(tree: &Tree) -> Vec<Finding> {
                 "techniques",
                 format!("technique `{name}` has no page; start from docs/techniques/_template/README.md"),
             ));
+        } else if tree.get(&page).is_some_and(|text| !["a die fails", "failed die"].iter().any(|words| text.contains(words))) {
+            findings.push(error(
+                &page,
+                "techniques",
+                format!("the page of `{name}` does not say what becomes of its state when a die fails"),
+            ));
         }
     }
     findings
@@ -152,11 +158,12 @@ mod tests {
         let module = ("crates/ftl/src/techniques/idle/mod.rs", "pub const DECLARATION: Declaration = Declaration {};");
         let bare = ("crates/ftl/src/techniques/idle/mod.rs", "");
         let card = ("crates/ftl/src/techniques/idle/declaration.rs", "pub const DECLARATION: Declaration = Declaration {};");
-        let page = ("docs/techniques/idle/README.md", "");
+        let page = ("docs/techniques/idle/README.md", "On a failed die it does nothing.");
         assert_eq!(found(&[module, page, ("crates/ftl/src/techniques/mod.rs", "")]), [""; 0]);
         assert_eq!(found(&[bare, card, page]), [""; 0]);
         assert_eq!(found(&[bare, page]), [bare.0]);
         assert_eq!(found(&[module]), [page.0]);
+        assert_eq!(found(&[module, (page.0, "It saves time.")]), [page.0], "it does not say what becomes of its state with a die");
     }
 
     #[test]

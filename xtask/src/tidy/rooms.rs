@@ -11,6 +11,7 @@
 //!   sanitise
 //!   placement
 //!   metadata      config
+//!   die_failure
 //!   techniques
 //!   pages
 //!   state
@@ -32,6 +33,7 @@ const FLOORS: &[&[&str]] = &[
     &["state"],
     &["pages"],
     &["techniques"],
+    &["die_failure"],
     &["metadata", "config"],
     &["placement"],
     &["sanitise"],

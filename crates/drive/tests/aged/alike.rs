@@ -54,6 +54,10 @@ impl Observer for Seen {
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Harmed { .. }
             | Event::WornOut => {}
         }

@@ -1,165 +1,324 @@
-//! Dies that fail while they work, and dies that fall silent.
+//! Does a drive notice by itself that a die has failed, and go on without it? Does it leave dies alone that have not failed?
 
-use wordline_chip::DieFault;
-use wordline_drive::{Bound, Config, Drive, Fault, Image, Pace, Rest};
-use wordline_engine::{Event, FailedPart, FlashEvent, Observer};
-use wordline_flash::ProgramScope;
-use wordline_ftl::techniques::Choice;
+use wordline_cells::Faults;
+use wordline_chip::{DieFault, RamPayload};
+use wordline_drive::{Bound, Config, Drive, Fault, Image, Rest};
+use wordline_engine::{Completions, Event, FlashEvent, Observer};
+use wordline_ftl::config::{Protection, RepairConfig};
+use wordline_ftl::groups::Use;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, Bytes, DieId, FlashOp, HostOp, HostRequest, Nanos, PlaneId};
+use wordline_units::{BlockId, Bytes, Cause, DieId, HostOp, HostRequest, Nanos, PageId, PlaneId};
 
-use crate::small::Shape;
+use crate::serve;
+use crate::small::{Shape, uniform};
 
-/// What was harmed, all flash operations, and the requests that failed.
-#[derive(Default)]
-struct Seen {
-    harmed: Vec<(Nanos, DieId, FailedPart)>,
-    flash: Vec<(Nanos, FlashEvent)>,
-    failed: u64,
-    /// Those of them that a failed part is the cause of.
-    for_failures: u64,
+/// Writes down what is told of failed dies, and what is done on them.
+#[derive(Clone, Debug, Default)]
+struct Watcher {
+    suspected: Vec<(Nanos, DieId)>,
+    failed: Vec<(Nanos, DieId)>,
+    lost: u64,
+    healed: u64,
+    /// Dies of all operations.
+    operations: Vec<DieId>,
+    /// Operations on a failed die that were issued after it was told.
+    after: Vec<FlashEvent>,
+    probes: u64,
+    refused: u64,
+    worn_out: bool,
+    retired: u64,
 }
 
-impl Observer for Seen {
+impl Observer for Watcher {
     fn observe(&mut self, at: Nanos, event: &Event) {
-        match event {
-            Event::Harmed { die, part } => self.harmed.push((at, *die, *part)),
-            Event::Flash(flash) => self.flash.push((at, *flash)),
-            Event::Completed(done) => {
-                self.failed += u64::from(!done.ok);
-                self.for_failures += u64::from(done.for_failure);
+        match *event {
+            Event::DieSuspected { die, .. } => self.suspected.push((at, die)),
+            Event::DieFailed { die } => self.failed.push((at, die)),
+            Event::UnitsLost { units, .. } => self.lost += u64::from(units),
+            Event::UnitsHealed { units, .. } => self.healed += u64::from(units),
+            Event::Flash(flash) => {
+                self.operations.push(flash.die);
+                self.probes += u64::from(flash.cause == Cause::Probe);
+                if self.failed.iter().any(|&(when, die)| die == flash.die && flash.issued > when) {
+                    self.after.push(flash);
+                }
             }
+            Event::Completed(done) => self.refused += u64::from(!done.ok),
+            Event::Retired { .. } => self.retired += 1,
+            Event::WornOut => self.worn_out = true,
             Event::Arrived { .. }
             | Event::Invalidated { .. }
-            | Event::Retired { .. }
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
-            | Event::Stopped { .. }
-            | Event::WornOut => {}
+            | Event::Harmed { .. }
+            | Event::Stopped { .. } => {}
         }
     }
 }
 
-const DIE: DieId = DieId(1);
-const AT: Nanos = Nanos::from_millis(300);
-
-/// Drives in which a die may be at anything: planes, whole wordlines, suspends, cache programs, copybacks.
-fn configs() -> Vec<Config> {
-    let shape = Shape { blocks: 64, layers: 4, ..Shape::default() };
-    let shapes = [
-        Shape { ..shape },
-        Shape { planes: 2, unit: Bytes::kib(4), cores: 2, preemptible: true, ..shape },
-        Shape { scope: ProgramScope::Wordline, unit: Bytes::kib(4), ..shape },
-    ];
-    let with = |techniques: &[Choice], cached: bool| {
-        shapes.map(|shape| {
-            let mut config = shape.config();
-            config.sheet.capabilities.cache_program = cached;
-            config.firmware.sheet = config.sheet;
-            config.firmware.spare_blocks = 0;
-            config.firmware.techniques = techniques.to_vec();
-            config
-        })
-    };
-    [with(&[], false), with(&[Choice::ReadPreemption], true)].concat()
+/// 32 dies with room for one to fail.
+fn many() -> Config {
+    Shape { channels: 8, dies_per_channel: 4, blocks: 64, unit: Bytes::kib(16), ..Shape::default() }.config()
 }
 
-fn run(config: &Config, fault: Option<DieFault>) -> Drive<Seen> {
-    let mut drive = Drive::new(config.clone(), Seen::default());
-    drive.fill(0.6);
-    if let Some(fault) = fault {
-        drive.schedule(AT, DIE, fault);
-    }
-    let (span, sectors) = (config.exported_units * 6 / 10, config.firmware.unit.0 / 512);
-    let mut draw = Draw::new(7, Stream::Address, 0);
-    let mut load = (0..6_000).map(move |number| {
-        let op = if draw.happens(0.5) { HostOp::Read } else { HostOp::Write };
-        HostRequest { at: Nanos::from_micros(150) * number, ..HostRequest::new(op, draw.below(span) * sectors, sectors as u32) }
-    });
-    drive.serve(&mut load, Pace::Open { origin: Nanos::ZERO }, None);
-    drive.settle();
-    drive.audit().unwrap_or_else(|problem| panic!("{fault:?}: {problem}"));
+fn filled(config: &Config) -> Drive<Watcher> {
+    let mut drive = Drive::new(config.clone(), Watcher::default());
+    drive.construct_filled(config.exported_units);
     drive
 }
 
+fn reads(config: &Config) -> impl Iterator<Item = HostRequest> + use<> {
+    let sectors = config.firmware.unit.0 / 512;
+    (0..config.exported_units).map(move |unit| HostRequest::new(HostOp::Read, unit * sectors, sectors as u32))
+}
+
+/// Number of units whose read fails.
+fn refused(drive: &mut Drive<Watcher>, config: &Config) -> u64 {
+    let before = drive.observer.refused;
+    serve(drive, &mut reads(config), config.exported_units);
+    drive.observer.refused - before
+}
+
 #[test]
-fn a_die_that_fails_in_the_middle_of_its_work_fails_its_own_requests_and_no_others() {
-    for config in configs() {
-        let well = run(&config, None);
-        assert_eq!((well.observer.failed, well.observer.harmed.len()), (0, 0));
-        for fault in [
-            DieFault::Die { silent: false },
-            DieFault::Die { silent: true },
-            DieFault::Plane(PlaneId(0)),
-            DieFault::Blocks { plane: PlaneId(0), first: BlockId(0), last: BlockId(9) },
-        ] {
-            let drive = run(&config, Some(fault));
-            let seen = &drive.observer;
-            assert_eq!(seen.harmed.iter().map(|&(at, die, _)| (at, die)).collect::<Vec<_>>(), [(AT, DIE)]);
-            assert!(seen.failed > 0 && seen.failed == seen.for_failures, "{fault:?}: {} failed, {} for it", seen.failed, seen.for_failures);
-            assert!(seen.flash.iter().all(|(at, flash)| flash.ok || (flash.die == DIE && *at >= AT)), "{fault:?}: another die failed");
-            if let DieFault::Die { .. } = fault {
-                // What had left the array by then is past harm, and a page is transferred in less than a millisecond.
-                let after = |at: Nanos| at > AT + Nanos::from_millis(1);
-                assert!(seen.flash.iter().all(|(at, flash)| flash.die != DIE || !after(*at) || !flash.ok), "it is dead");
+fn a_drive_of_32_dies_notices_that_one_has_failed_and_never_uses_it_again() {
+    let config = many();
+    let mut drive = filled(&config);
+    serve(&mut drive, &mut uniform(&config, config.exported_units, 1), config.exported_units);
+    let die = DieId(17);
+    drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
+    serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
+    let watcher = &drive.observer;
+    assert_eq!(watcher.failed.iter().map(|&(_, die)| die).collect::<Vec<_>>(), [die]);
+    assert!(watcher.lost > 0 && watcher.retired < 10, "{} units, {} groups", watcher.lost, watcher.retired);
+    assert!(!drive.is_worn_out());
+    assert_eq!(drive.firmware()[0].failed_dies().collect::<Vec<_>>(), [die]);
+    let uses = |drive: &Drive<Watcher>| {
+        let groups = drive.firmware()[0].layout().groups_of(die);
+        groups.map(|group| drive.firmware()[0].groups().use_of(wordline_ftl::BlockGroup(group as u32))).collect::<Vec<_>>()
+    };
+    assert!(uses(&drive).iter().all(|of| matches!(of, Use::Lost | Use::Bad)));
+    // What is lost is told as runs, and what cannot be read is exactly that.
+    let lost: u64 = drive.firmware()[0].lost(0..u32::MAX).map(|run| u64::from(run.units.end - run.units.start)).sum();
+    assert_eq!(lost, drive.firmware()[0].lost_units());
+    assert_eq!(refused(&mut drive, &config), lost);
+    assert_eq!(drive.observer.lost - drive.observer.healed, lost);
+    // Overwritten, all of it heals; nothing is ever done on the die.
+    serve(&mut drive, &mut uniform(&config, config.exported_units, 3), 12 * config.exported_units);
+    assert_eq!((drive.firmware()[0].lost_units(), refused(&mut drive, &config)), (0, 0));
+    assert_eq!(drive.observer.after, []);
+    assert_eq!(drive.observer.lost, drive.observer.healed);
+    assert!(uses(&drive).iter().all(|&of| of == Use::Bad), "nothing is lost any more");
+    drive.audit().expect("the tables agree");
+}
+
+/// A drive that keeps bytes, of small units or of whole pages.
+fn keeping(unit: Bytes, protection: Protection, checkpoint_every: Option<u32>) -> Drive<Completions, RamPayload> {
+    let shape = Shape { blocks: 32, layers: 6, spare: 1.2, unit, ..Shape::default() };
+    let mut config = shape.config();
+    config.firmware.buffer.protection = protection;
+    config.firmware.checkpoint_every = checkpoint_every;
+    let units = (config.sheet.geometry.page.0 / unit.0) as u32;
+    let sheet = config.sheet;
+    Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
+}
+
+/// Submit `request` and wait for it; returns what it reads, or nothing if it fails.
+fn ask(drive: &mut Drive<Completions, RamPayload>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
+    let id = drive.submit(request, bytes);
+    loop {
+        if let Some(done) = drive.observer.take(id) {
+            return done.ok.then(|| drive.bytes_of(id).to_vec());
+        }
+        let next = drive.next_at().expect("something is pending while a request is outstanding");
+        drive.run_until(next);
+    }
+}
+
+/// Knowledge of the host about a sector: a byte that fills it, and whether it may be lost.
+type Sector = (u8, bool);
+
+/// Random requests, with a die that is killed after half of them.
+fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed: u64, steps: u64) {
+    const BYTES: usize = 512;
+    let unit_sectors = drive.config().firmware.unit.0 / 512;
+    let sectors = drive.config().exported_units * unit_sectors;
+    let mut twin: Vec<Sector> = vec![(0, false); sectors as usize];
+    let mut draw = Draw::new(seed, Stream::Address, 1);
+    let die = DieId(draw.below(4) as u16);
+    let mut refused = 0;
+    for step in 0..steps {
+        if step == steps / 2 {
+            drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
+            for (sector, known) in (0..sectors).zip(&mut twin) {
+                // What is in the buffer may be on its way there.
+                let located = drive.locate(sector);
+                known.1 = located.is_buffered || located.on_flash.is_some_and(|place| place.die == die);
             }
-            assert_eq!(run(&config, Some(fault)).log().hash(), drive.log().hash(), "{fault:?}: the same again");
-            assert_ne!(drive.log().hash(), well.log().hash());
         }
+        let size = (1 + draw.below(2 * unit_sectors)).min(sectors);
+        let grain = [1, unit_sectors][draw.below(2) as usize];
+        let sector = draw.below(sectors - size + 1) / grain * grain;
+        let request = |op| HostRequest { fua: step % 13 == 0, ..HostRequest::new(op, sector, size as u32) };
+        let covered = sector as usize..(sector + size) as usize;
+        match draw.below(20) {
+            0..11 => {
+                let bytes: Vec<u8> = covered.clone().flat_map(|at| [(at as u64 * 7 + step) as u8; BYTES]).collect();
+                assert!(ask(drive, &request(HostOp::Write), &bytes).is_some(), "step {step}: a write fails");
+                covered.for_each(|at| twin[at] = ((at as u64 * 7 + step) as u8, false));
+            }
+            11 => {
+                assert!(ask(drive, &request(HostOp::Trim), &[]).is_some());
+                let (first, end) = (sector.div_ceil(unit_sectors), (sector + size) / unit_sectors);
+                (first * unit_sectors..end.max(first) * unit_sectors).for_each(|at| twin[at as usize] = (0, false));
+            }
+            12 => assert!(ask(drive, &HostRequest::new(HostOp::Flush, 0, 0), &[]).is_some(), "step {step}: a flush fails"),
+            _ => refused += u64::from(!is_as_known(drive, &request(HostOp::Read), &twin[covered], step)),
+        }
+    }
+    drive.settle();
+    drive.observer.0.clear();
+    drive.audit().unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
+    assert_eq!(drive.firmware()[0].failed_dies().collect::<Vec<_>>(), [die], "seed {seed}");
+    assert!(!drive.is_worn_out() && refused > 0, "seed {seed}: {refused} reads were refused");
+    for sector in 0..sectors {
+        is_as_known(drive, &HostRequest::new(HostOp::Read, sector, 1), &twin[sector as usize..=sector as usize], steps);
+    }
+}
+
+/// True if `read` returns what is `known`; it may fail where a sector may be lost.
+fn is_as_known(drive: &mut Drive<Completions, RamPayload>, read: &HostRequest, known: &[Sector], step: u64) -> bool {
+    let found = ask(drive, read, &[]);
+    let Some(bytes) = &found else {
+        assert!(known.iter().any(|known| known.1), "step {step}: {read:?} fails, and nothing of it lay on the die");
+        return false;
+    };
+    for (sector, (bytes, known)) in bytes.chunks(512).zip(known).enumerate() {
+        assert!(bytes.iter().all(|&byte| byte == known.0), "step {step}: sector {sector} of {read:?} is {} and not {}", bytes[0], known.0);
+    }
+    true
+}
+
+#[test]
+fn what_is_read_after_a_die_has_failed_is_what_was_written_or_an_error_where_it_lay_there() {
+    for (seed, unit, protection, checkpoints) in [
+        (1, Bytes::kib(16), Protection::None, None),
+        (2, Bytes::kib(4), Protection::None, Some(8)),
+        (3, Bytes::kib(4), Protection::Capacitor, Some(8)),
+        (4, Bytes::kib(16), Protection::Capacitor, None),
+        (5, Bytes::kib(4), Protection::None, Some(2)),
+        (6, Bytes::kib(4), Protection::None, Some(8)),
+    ] {
+        let mut drive = keeping(unit, protection, checkpoints);
+        loses_no_more_than_lay_there(&mut drive, seed, 6_000);
     }
 }
 
 #[test]
-fn a_silent_die_is_waited_for_so_long_and_reset_in_vain() {
-    for config in configs() {
-        let drive = run(&config, Some(DieFault::Die { silent: true }));
-        let timing = config.sheet.timing;
-        let wait = config.die_timeout + timing.reset;
-        let after = |(at, flash): &&(Nanos, FlashEvent)| flash.die == DIE && *at > AT + Nanos::from_millis(1);
-        let waited: Vec<FlashEvent> = drive.observer.flash.iter().filter(after).map(|(_, flash)| *flash).collect();
-        assert!(!waited.is_empty() && waited.iter().all(|flash| flash.array >= wait), "{:?}", waited.iter().map(|flash| flash.array).max());
-        for flash in waited.iter().filter(|flash| flash.op == FlashOp::Erase && flash.stops == 0) {
-            assert_eq!((flash.array, flash.ok), (timing.erase + wait, false));
+fn a_failed_die_is_found_under_any_load_that_touches_it() {
+    let config = many();
+    let (span, sectors) = (config.exported_units, (config.firmware.unit.0 / 512) as u32);
+    let reads = |seed| {
+        let mut draw = Draw::new(seed, Stream::Address, 0);
+        std::iter::from_fn(move || Some(HostRequest::new(HostOp::Read, draw.below(span) * u64::from(sectors), sectors)))
+    };
+    for die in [0, 13, 31].map(DieId) {
+        let loads: [(&str, Box<dyn Iterator<Item = HostRequest>>); 3] = [
+            ("reads", Box::new(reads(u64::from(die.0)))),
+            ("writes", Box::new(uniform(&config, span, u64::from(die.0)))),
+            ("both", Box::new(reads(5).zip(uniform(&config, span, 5)).flat_map(|(read, write)| [read, write]))),
+        ];
+        for (name, mut load) in loads {
+            let mut drive = filled(&config);
+            drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
+            serve(&mut drive, &mut load, 1_000);
+            let watcher = &drive.observer;
+            assert_eq!(watcher.failed.iter().map(|failed| failed.1).collect::<Vec<_>>(), [die], "{name}");
+            let (suspected, failed) = (watcher.suspected[0].0, watcher.failed[0].0);
+            assert!(failed - suspected < Nanos::from_millis(100), "{name}: found {} after the first sign", failed - suspected);
         }
-        assert!(
-            waited.iter().all(|flash| flash.op != FlashOp::Read || (flash.retries, flash.bus) == (0, Nanos::ZERO)),
-            "no data, no second try"
-        );
     }
+    // Nobody asks it for anything: nothing is known.
+    let mut drive = filled(&config);
+    drive.inject(Fault::Die(DieId(3), DieFault::Die { silent: false }));
+    drive.settle();
+    assert!(drive.observer.failed.is_empty());
 }
 
 #[test]
-fn a_fault_whose_instant_never_comes_is_known_and_does_nothing() {
-    let config = &configs()[0];
-    let mut drive = Drive::new(config.clone(), Seen::default());
-    drive.schedule(Nanos::from_secs(5), DIE, DieFault::Die { silent: false });
-    drive.serve(&mut std::iter::once(HostRequest::new(HostOp::Write, 0, 32)), Pace::Closed { depth: 1 }, None);
-    drive.settle();
-    assert!(drive.now() < Nanos::from_secs(5) && !drive.is_dead(DIE));
-    assert_eq!(drive.scheduled().collect::<Vec<_>>(), [(Nanos::from_secs(5), DIE, DieFault::Die { silent: false })]);
-    drive.run_until(Nanos::from_secs(5));
-    assert!(drive.is_dead(DIE) && drive.scheduled().next().is_none());
+fn without_the_detector_nothing_is_probed_and_no_die_fails() {
+    let mut config = many();
+    config.firmware.repair = RepairConfig { detect: false, ..RepairConfig::DEFAULT };
+    let mut drive = filled(&config);
+    drive.inject(Fault::Die(DieId(4), DieFault::Die { silent: false }));
+    serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
+    assert!(drive.observer.suspected.is_empty() && drive.observer.failed.is_empty() && drive.observer.probes == 0);
 }
 
 #[test]
-fn an_image_keeps_a_failed_die_and_a_leap_refuses_one() {
-    let config = configs().remove(0);
-    let mut drive = Drive::new(config.clone(), ());
-    drive.fill(0.5);
-    drive.settle();
-    drive.begin_epoch();
-    assert_eq!(drive.leap_bound(3), (3, Bound::Asked));
-    drive.inject(Fault::Die(DIE, DieFault::Die { silent: false }));
-    drive.inject(Fault::Die(DieId(0), DieFault::Plane(PlaneId(0))));
-    let leapt = drive.leap(3, Rest::Measured);
-    assert_eq!((leapt.times, leapt.bound), (0, Bound::Failure));
-    let bytes = drive.image().expect("it is quiet").to_bytes(7);
-    let image = Image::from_bytes(&bytes, 7).expect("its own");
-    let again = Drive::from_image(config.clone(), image, ()).expect("the same plan");
-    assert!(again.is_dead(DIE) && !again.is_dead(DieId(0)));
-    assert_eq!(again.faults(), drive.faults());
-    // Where nothing has failed the image says so in a byte.
-    let well = Drive::new(config, ()).image().expect("it is quiet").to_bytes(7);
-    assert!(well.len() < bytes.len());
+fn a_page_a_block_and_failing_programs_make_no_failed_die() {
+    let config = many();
+    let die = DieId(9);
+    let page = DieFault::Read { plane: PlaneId(0), block: BlockId(3), page: PageId(5), reads: None };
+    let block = DieFault::Blocks { plane: PlaneId(0), first: BlockId(3), last: BlockId(3) };
+    for (fault, is_suspected) in [(page, false), (block, true), (DieFault::Program { programs: 3 }, true)] {
+        let mut drive = filled(&config);
+        drive.inject(Fault::Die(die, fault));
+        serve(&mut drive, &mut reads(&config), config.exported_units);
+        serve(&mut drive, &mut uniform(&config, config.exported_units, 2), config.exported_units);
+        let watcher = &drive.observer;
+        let found = (!watcher.suspected.is_empty(), watcher.probes > 0, watcher.failed.is_empty());
+        assert_eq!(found, (is_suspected, is_suspected, true), "{fault:?}");
+    }
+    // More bad blocks than a die may have: it has failed.
+    let mut drive = filled(&config);
+    drive.inject(Fault::Die(die, DieFault::Blocks { plane: PlaneId(0), first: BlockId(3), last: BlockId(12) }));
+    serve(&mut drive, &mut reads(&config), config.exported_units);
+    assert_eq!(drive.observer.failed.len(), 1);
+}
+
+#[test]
+fn blocks_that_wear_out_one_by_one_make_no_failed_die() {
+    let faults = Faults { endurance: Some(12), ..Faults::default() };
+    let config = Shape { channels: 2, dies_per_channel: 2, blocks: 40, spare: 0.9, faults, ..Shape::default() }.config();
+    let mut drive = filled(&config);
+    while !drive.is_worn_out() {
+        let seed = drive.completed();
+        serve(&mut drive, &mut uniform(&config, config.exported_units, seed), config.exported_units / 2);
+    }
+    let watcher = &drive.observer;
+    assert!(watcher.retired > 10 && watcher.failed.is_empty(), "{} groups retired, {:?} failed", watcher.retired, watcher.failed);
+}
+
+#[test]
+fn a_core_without_room_for_what_is_left_takes_no_more_writes() {
+    let config = Shape { spare: 0.28, ..Shape::default() }.config();
+    let mut drive = filled(&config);
+    drive.inject(Fault::Die(DieId(1), DieFault::Die { silent: false }));
+    serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
+    assert!(drive.is_worn_out() && drive.observer.worn_out, "three of four dies cannot hold what four have promised");
+    let lost = drive.firmware()[0].lost_units();
+    assert!(drive.firmware()[0].utilisation() > 1.0 && lost > 0);
+    assert_eq!(refused(&mut drive, &config), lost, "what lies on the others can be read");
+}
+
+#[test]
+fn a_drive_with_a_failed_die_comes_back_from_its_image_and_leaps_no_more() {
+    let config = many();
+    let mut drive = filled(&config);
+    drive.inject(Fault::Die(DieId(17), DieFault::Die { silent: false }));
+    serve(&mut drive, &mut uniform(&config, config.exported_units, 2), 2_000);
+    let lost: Vec<_> = drive.firmware()[0].lost(0..u32::MAX).collect();
+    assert!(!lost.is_empty());
+    let image = drive.image().expect("it is settled");
+    let image = Image::from_bytes(&image.to_bytes(7), 7).expect("just written");
+    let mut back = Drive::from_image(config.clone(), image, Watcher::default()).expect("it is the same drive");
+    assert_eq!(back.firmware()[0].failed_dies().collect::<Vec<_>>(), [DieId(17)]);
+    assert_eq!(back.firmware()[0].lost(0..u32::MAX).collect::<Vec<_>>(), lost);
+    back.begin_epoch();
+    assert_eq!(back.leap(9, Rest::Measured).bound, Bound::Failure);
+    serve(&mut back, &mut uniform(&config, config.exported_units, 3), 12 * config.exported_units);
+    let on_it = |drive: &Drive<Watcher>| drive.observer.operations.iter().filter(|&&die| die == DieId(17)).count();
+    assert_eq!((back.firmware()[0].lost_units(), on_it(&back)), (0, 0));
+    assert_eq!(back.observer.healed, lost.iter().map(|run| u64::from(run.units.end - run.units.start)).sum::<u64>());
 }

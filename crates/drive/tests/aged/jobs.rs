@@ -87,6 +87,10 @@ impl Observer for InFlight {
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Harmed { .. }
             | Event::WornOut => {}
         }

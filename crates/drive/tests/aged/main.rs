@@ -12,6 +12,7 @@ mod capacitors;
 mod carried;
 mod failing;
 mod guarded;
+mod harmed;
 mod image;
 mod jobs;
 mod leaps;

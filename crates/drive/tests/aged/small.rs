@@ -68,6 +68,7 @@ impl Shape {
             spare_blocks: 0,
             read_entries: 1,
             read_search: false,
+            codeword_bits: 0,
             factory_bad: vec![],
             buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
             gc: GcConfig {
@@ -80,6 +81,7 @@ impl Shape {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
+            repair: wordline_ftl::config::RepairConfig::DEFAULT,
             spared_max: 0,
             moved_blocks: 1,
             wordline_order: wordline_ftl::wordline_order::WordlineOrder::HorizontalFirst,
@@ -91,6 +93,7 @@ impl Shape {
             checkpoint_every: None,
             recovers: false,
             oob_copies: true,
+            oob_place: wordline_ftl::config::OobPlace::Group,
             seed: 1,
             core: 0,
         };

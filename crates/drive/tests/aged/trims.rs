@@ -33,6 +33,10 @@ impl Observer for Seen {
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Stopped { .. }
             | Event::Harmed { .. }
             | Event::WornOut => {}

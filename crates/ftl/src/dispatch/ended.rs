@@ -1,10 +1,10 @@
 //! The end of an operation, and what follows from it in each room.
 
 use wordline_flash::{Report, Status};
-use wordline_units::{Cause, DieId, Lpn, PartId};
+use wordline_units::{Cause, DieId, PartId};
 
 use super::Rooms;
-use crate::gc;
+use crate::gc::{self, Nameless};
 use crate::host;
 use crate::metadata::journal::Journaled;
 use crate::placement;
@@ -23,7 +23,14 @@ const OF_READS: Hooks = Hooks::of(&[Hook::Read, Hook::MayWork]);
 
 /// End the operation of `report`.
 pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
-    let Pending { purpose, group, offset, cause, .. } = rooms.core.end(report.tag);
+    let pending = rooms.core.end(report.tag);
+    if report.no_answer {
+        super::failing::fail(rooms, report.die);
+    }
+    if rooms.core.is_failed(report.die) {
+        return super::failing::end_on_failed(rooms, report, &pending);
+    }
+    let Pending { purpose, group, offset, cause, .. } = pending;
     let good = report.status == Status::Good;
     match purpose {
         Purpose::HostRead { part } => {
@@ -43,7 +50,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             rooms.core.wake(report.die);
         }
         Purpose::Move { units } => {
-            let moved = gather(rooms, report.die, (group, offset), units, report.oob, good);
+            let moved = gather(rooms, (group, offset), units, |unit| report.oob[unit as usize].0, good);
             page_read(rooms, report, group, offset, cause);
             if !good && moved > 0 {
                 tell_lost(rooms, group, offset, moved);
@@ -53,6 +60,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
         Purpose::Copyback { from, from_program, program, closes } => {
             super::landing::copied(rooms, report, (from, from_program), (group, program), closes);
         }
+        Purpose::Probe { has_tries } => super::failing::probed(rooms, report, group, has_tries),
         Purpose::Erase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
             let has_left = core.groups().retires(core.settings().retirement, group, Some(report.status));
@@ -78,11 +86,17 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             metadata.wake_journal(core);
         }
     }
+    if !good {
+        super::failing::notice(rooms, report, purpose, group);
+    }
+    if rooms.gc.names().is_seeking() {
+        seek_on(rooms);
+    }
 }
 
 /// End a program of metadata on `die`. What waited for it goes on.
 #[inline(never)]
-fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (BlockGroup, u32)) {
+pub(super) fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (BlockGroup, u32)) {
     rooms.core.die_mut(die).programs_mut().now_mut().clear();
     match kind {
         MetadataKind::Journal => journaled(rooms, good, at.0),
@@ -102,7 +116,9 @@ fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (B
 /// End a program of the summary of `group`.
 fn summarised(rooms: &mut Rooms, good: bool, (group, program): (BlockGroup, u32)) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-    if !good {
+    if core.is_failed(core.layout().die(group)) {
+        metadata.drop_summary(group);
+    } else if !good {
         // What it holds is still known by the journal, and moves away.
         metadata.drop_summary(group);
         placement::abandon(core, group, program, sanitise.is_on());
@@ -116,7 +132,8 @@ fn summarised(rooms: &mut Rooms, good: bool, (group, program): (BlockGroup, u32)
 fn journaled(rooms: &mut Rooms, good: bool, group: BlockGroup) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     let Journaled { spoilt } = metadata.journal_programmed(core, good, group);
-    if let Some(group) = spoilt {
+    // Blocks of a failed die are bad as they are.
+    if let Some(group) = spoilt.filter(|&group| !core.is_failed(core.layout().die(group))) {
         gc::replace(core, panel, metadata, sanitise, group);
         gc::erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
     }
@@ -131,7 +148,7 @@ fn journaled(rooms: &mut Rooms, good: bool, group: BlockGroup) {
 
 /// End a read for the host's request `part`.
 #[inline]
-fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), part: PartId, good: bool) {
+pub(super) fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), part: PartId, good: bool) {
     rooms.metadata.note_media_error(!good);
     rooms.core.groups_mut().unpin(group);
     end_reading(rooms, group, offset);
@@ -172,12 +189,25 @@ fn lose_missing(core: &mut Core, slot: u32, good: bool) {
     }
 }
 
-/// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere, even if the page could not be
-/// read: their sectors are lost then. Returns how many wait now.
-fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), units: u64, oob: &[Lpn], good: bool) -> u16 {
-    let Rooms { core, sanitise, .. } = rooms;
-    let first = core.layout().page_start(offset);
-    let (mut left, mut moved) = (units, 0);
+/// Look for names in some more of the map. Units that have theirs now are moved, and lost.
+#[cold]
+pub(super) fn seek_on(rooms: &mut Rooms) {
+    let Rooms { core, gc, .. } = rooms;
+    if let Some(Nameless { group, offset, units, names, .. }) = gc.names_mut().step(core.map(), core.layout()) {
+        let moved = gather(rooms, (group, offset), units, |unit| names.get(&unit).copied().unwrap_or(u32::MAX), false);
+        if moved > 0 {
+            tell_lost(rooms, group, offset, moved);
+        }
+    }
+}
+
+/// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere under their names, even if the
+/// page could not be read: their sectors are lost then. For units that have no name the read goes on until the map has told it. Returns how many wait now.
+#[inline]
+fn gather(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), units: u64, name: impl Fn(u32) -> u32, good: bool) -> u16 {
+    let Rooms { core, sanitise, gc, .. } = rooms;
+    let (first, die) = (core.layout().page_start(offset), core.layout().die(group));
+    let (mut left, mut moved, mut nameless) = (units, 0, 0u64);
     while left != 0 {
         let unit = left.trailing_zeros();
         left &= left - 1;
@@ -188,7 +218,11 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), uni
             if sanitise.is_on() && sanitise.is_on_its_way(core, die, from) {
                 continue;
             }
-            let lpn = core.map().named(oob[unit as usize].0, from);
+            let lpn = name(unit);
+            if lpn >= core.map().exported() {
+                nameless |= 1 << unit;
+                continue;
+            }
             core.map().prefetch(lpn);
             core.die_mut(die).gather(Moved { lpn, from });
             moved += 1;
@@ -196,6 +230,10 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), uni
                 lost.set(lpn, u64::MAX);
             }
         }
+    }
+    if nameless != 0 {
+        gc.names_mut().seek(core.map(), core.layout(), (group, offset), nameless);
+        return moved;
     }
     core.groups_mut().unpin(group);
     core.die_mut(die).end_move();
@@ -205,7 +243,7 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), uni
 
 /// End a host's read of the page that holds `offset` of `group`: a sanitise task may have waited for it.
 #[inline]
-fn end_reading(rooms: &mut Rooms, group: BlockGroup, offset: u32) {
+pub(super) fn end_reading(rooms: &mut Rooms, group: BlockGroup, offset: u32) {
     if rooms.core.end_reading(group, offset) {
         let die = rooms.core.layout().die(group);
         if rooms.sanitise.has_tasks(die) {

@@ -7,10 +7,11 @@
 //! ```
 
 use wordline_flash::{Report, Status};
-use wordline_units::{DieId, Lpn};
+use wordline_units::DieId;
 
 use super::Rooms;
 use crate::gc::invalidate;
+use crate::metadata::Metadata;
 use crate::placement;
 use crate::state::Core;
 use crate::state::buffer::Landing as Landed;
@@ -55,6 +56,9 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
         // Before anything becomes stale by it: what that was must not be erased before this program is sealed. What does not land is given up: its page may be
         // made unreadable before its data, or what has overwritten it, is down.
         let is_host = batch.iter().any(|entry| matches!(entry, Entry::Host { .. }));
+        if core.settings().twins {
+            note_overtaken(core, metadata, die, &batch);
+        }
         metadata.note_landing(core, die, (group, program), (lands, is_host));
     }
     if is_given_up {
@@ -112,6 +116,21 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     core.die_mut(die).programs_mut().now_mut().end(batch);
     if core.loadable().is_on() && core.die_mut(die).programs_mut().go_on() && core.die(die).programs().in_a_row() < ROW_MOST {
         core.loadable_mut().insert(die);
+    }
+}
+
+/// Note which units of `batch`, which ends on `die`, are not mapped to where they are now: moved ones that the host has overwritten or trimmed meanwhile, and
+/// those of the host that it has trimmed.
+fn note_overtaken(core: &Core, metadata: &mut Metadata, die: DieId, batch: &[Entry]) {
+    for (unit, entry) in batch.iter().enumerate() {
+        let is_overtaken = match *entry {
+            Entry::Moved(Moved { lpn, from }) => core.map().get(lpn) != from,
+            Entry::Host { slot } => core.buffer().is_trimmed(slot),
+            Entry::Padding | Entry::Metadata { .. } => false,
+        };
+        if is_overtaken {
+            metadata.note_overtaken(die, unit);
+        }
     }
 }
 
@@ -200,7 +219,7 @@ fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
                     (lpn, true)
                 }
                 Landed::Discard => {
-                    core.add_invalidated(1);
+                    core.changes_mut().add_invalidated(1);
                     (u32::MAX, true)
                 }
             }
@@ -229,7 +248,7 @@ fn land_page(rooms: &mut Rooms, entries: &[Entry], addr: UnitAddr) -> u32 {
         is_host |= by_host;
         run.push(lpn);
     }
-    rooms.core.note_change(is_host);
+    rooms.core.changes_mut().note(is_host);
     let per_page = rooms.core.layout().units_per_page;
     let is_whole = run[0] != u32::MAX && run[0].is_multiple_of(per_page) && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
     let valid = if is_whole {
@@ -253,7 +272,7 @@ fn land_run(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
         at += 1;
     });
     if is_host {
-        core.add_invalidated(stale.len() as u32);
+        core.changes_mut().add_invalidated(stale.len() as u32);
     }
     stale.drain(..).for_each(|(lpn, addr)| invalidate(core, metadata, sanitise, lpn, addr));
     core.layout().units_per_page
@@ -267,7 +286,7 @@ fn land_unit(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 
         return 0;
     }
     let had_data = repoint(rooms, lpn, addr);
-    rooms.core.add_invalidated(u32::from(is_host && had_data));
+    rooms.core.changes_mut().add_invalidated(u32::from(is_host && had_data));
     1
 }
 
@@ -293,22 +312,31 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
     let &Report { status, spans, .. } = report;
     let copies = core.view().copies(from.0, from.1).map(|copies| copies.saturating_add(1));
     metadata.notify(core, panel, News::Copied(CopyReport { from: source, to: place, status, copies, array: spans.die }));
-    let named: Vec<Lpn>;
-    let mut spare = report.oob;
+    let spare = report.oob;
     if metadata.has_oob() {
-        named = metadata.name_copied(core, report.die, from, spare);
-        spare = &named;
+        if core.settings().twins {
+            let layout = core.layout();
+            let is_stale = |&unit: &u32| {
+                let (offset, lpn) = (from.1 * units + unit, spare[unit as usize].0);
+                !core.groups().is_valid(from.0, offset)
+                    || (lpn < core.map().exported() && core.map().get(lpn) != layout.unit(from.0, offset))
+            };
+            (0..units).filter(is_stale).for_each(|unit| metadata.note_overtaken(report.die, unit as usize));
+        }
         metadata.note_landing(core, report.die, to, (good, false));
     }
     if good {
-        let mut valid = 0;
+        let (mut valid, mut has_nameless) = (0, false);
+        let exported = core.map().exported();
         for unit in 0..units {
             let core = &rooms.core;
             let source = core.layout().unit(from.0, from.1 * units + unit);
             let addr = core.layout().unit(to.0, to.1 * units + unit);
-            let lpn = core.groups().is_valid(from.0, from.1 * units + unit).then(|| core.map().named(spare[unit as usize].0, source));
+            let lpn = spare[unit as usize].0;
+            let is_valid = core.groups().is_valid(from.0, from.1 * units + unit);
+            has_nameless |= is_valid && lpn >= exported;
             // The host may have overwritten it while it moved.
-            match lpn.filter(|&lpn| core.map().get(lpn) == source) {
+            match Some(lpn).filter(|&lpn| is_valid && lpn < exported && core.map().get(lpn) == source) {
                 Some(lpn) => {
                     repoint(rooms, lpn, addr);
                     valid += 1;
@@ -327,6 +355,11 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
             placement::complete(core, panel, metadata, to.0);
         }
         metadata.count_program(core);
+        if has_nameless {
+            // Their page could not be read. They stay where they are until they are moved by name.
+            rooms.core.die_mut(report.die).advance_job(from.1 * units);
+            rooms.gc.bar_copyback(from.0, from.1);
+        }
     } else {
         // The source is untouched, so its units are moved again.
         let job = core.die(report.die).job().expect("a copyback belongs to a victim");

@@ -4,6 +4,7 @@
 //! from one room to the next.
 
 pub(crate) mod ended;
+mod failing;
 mod landing;
 pub(crate) mod load;
 pub(crate) mod next;
@@ -12,6 +13,7 @@ mod stopping;
 use wordline_flash::Stopped;
 use wordline_units::{DieId, HostOp, Nanos};
 
+use crate::die_failure::Detector;
 use crate::gc::{self, Gc};
 use crate::host::{self, Host};
 use crate::metadata::Metadata;
@@ -38,6 +40,7 @@ pub(crate) struct Rooms {
     pub gc: Gc,
     pub host: Host,
     pub landing: Landing,
+    pub detector: Detector,
 }
 
 /// Hooks that make something due without a die that waits for it.
@@ -46,7 +49,7 @@ const TIMED: Hooks = Hooks::of(&[Hook::Timer, Hook::MayWork]);
 impl Rooms {
     /// Creates the rooms of a core with these tables.
     pub(crate) fn new(core: Core, panel: Panel, metadata: Metadata, sanitise: Sanitise, gc: Gc) -> Rooms {
-        Rooms { core, panel, metadata, sanitise, gc, host: Host::default(), landing: Landing::default() }
+        Rooms { core, panel, metadata, sanitise, gc, host: Host::default(), landing: Landing::default(), detector: Detector::default() }
     }
 
     /// Submit a request of the host.

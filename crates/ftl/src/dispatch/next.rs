@@ -8,6 +8,7 @@ use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Cause, DieId, Nanos, OpTag};
 
 use super::Rooms;
+use crate::die_failure::Step;
 use crate::gc::{fail_guarded, has_program, measure, program_batch};
 use crate::host::is_pressed;
 use crate::metadata::Metadata;
@@ -57,6 +58,11 @@ fn find(rooms: &mut Rooms) -> Option<Operation> {
         {
             return Some(program);
         }
+        if rooms.core.under_way() == 0 && rooms.gc.names().is_seeking() {
+            // Nobody else would ask again.
+            super::ended::seek_on(rooms);
+            continue;
+        }
         if rooms.core.under_way() == 0 && is_rescued(rooms) {
             continue;
         }
@@ -92,7 +98,7 @@ fn is_rescued(rooms: &mut Rooms) -> bool {
 
 /// Next operation of `die`, which is free or suspended.
 fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
-    let Rooms { core, panel, gc, .. } = rooms;
+    let Rooms { core, panel, .. } = rooms;
     if let Activity::Suspended(cause) = core.die(die).activity() {
         if serves_while_held(core, panel, die)
             && let Some(priority) = core.die(die).reads().next_priority()
@@ -109,6 +115,12 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
         return Some(Operation { tag: OpTag(NIL), die, kind: OperationKind::Resume, cause });
     }
     debug_assert_eq!(core.die(die).activity(), Activity::Free);
+    if core.failures().is_some()
+        && let Some(step) = troubled(rooms, die)
+    {
+        return step;
+    }
+    let Rooms { core, panel, gc, .. } = rooms;
     let ScheduleConfig { reads_first, reads_in_row, .. } = core.settings().schedule;
     if core.die_mut(die).reads_mut().takes_turn(reads_first, reads_in_row) {
         return next_read(core, panel, die);
@@ -128,6 +140,22 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
         return next_read(core, panel, die);
     }
     serve(rooms, die, Source::Keys).or_else(|| serve(rooms, die, Source::Read))
+}
+
+/// Next operation of `die`, if it is suspect or has failed: nothing goes before a probe, and a failed die only ends the reads that it has begun. `None`: it is
+/// neither.
+#[cold]
+#[inline(never)]
+fn troubled(rooms: &mut Rooms, die: DieId) -> Option<Option<Operation>> {
+    let Rooms { core, panel, detector, .. } = rooms;
+    if core.is_failed(die) {
+        return Some(next_read(core, panel, die));
+    }
+    match detector.step(core, die) {
+        Step::Nothing => None,
+        Step::Probe(probe) => Some(Some(probe)),
+        Step::Wait => Some(None),
+    }
 }
 
 /// Next metadata program, sanitise operation, program of host data or step of garbage collection on `die`.

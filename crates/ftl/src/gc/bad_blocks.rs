@@ -5,6 +5,7 @@ use wordline_units::{Cause, DieId};
 use crate::metadata::{self, Metadata};
 use crate::sanitise::Sanitise;
 use crate::state::Core;
+use crate::state::failures::has_enough_space;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::request::Note;
 use crate::techniques::panel::Panel;
@@ -56,7 +57,7 @@ pub(crate) fn replace(core: &mut Core, panel: &mut Panel, metadata: &mut Metadat
     }
     core.outbox_mut().note(Note::Retired(group));
     metadata.notify(core, panel, News::Retired { group });
-    if !core.is_worn_out() && !core.has_enough_space() {
+    if !core.is_worn_out() && !has_enough_space(core) {
         wear_out(core, metadata, sanitise);
     }
 }
@@ -132,7 +133,7 @@ mod tests {
             assert_eq!(core.outbox_mut().next_note(), Some(Note::Retired(group)));
         }
         assert_eq!(core.groups().blocks(BlockGroup(2))[0], 9);
-        assert!(!core.is_worn_out() && core.has_enough_space());
+        assert!(!core.is_worn_out() && has_enough_space(core));
     }
 
     #[test]

@@ -9,11 +9,13 @@
 mod bad_blocks;
 mod erase;
 mod measure;
+mod names;
 mod wear;
 
 pub(crate) use bad_blocks::{fail_guarded, form_groups, replace, wear_out};
 pub(crate) use erase::{erase_ended, erased};
 pub(crate) use measure::measure;
+pub(crate) use names::{Nameless, Names};
 pub(crate) use wear::level;
 
 use wordline_flash::{Operation, OperationKind};
@@ -25,6 +27,7 @@ use crate::placement::{Data, ProgramPlace, next_group, next_program};
 use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
 use crate::state::Core;
+use crate::state::failures;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
@@ -47,12 +50,16 @@ pub(crate) struct Gc {
     held_until: Nanos,
     /// True if work was ever held back, with a deadline or without.
     has_held: bool,
+    /// Names of units that are looked for in the map.
+    names: Names,
+    /// Program unit that could not be copied back, because units of it have no name: it goes over the bus.
+    barred: Option<(BlockGroup, u32)>,
 }
 
 impl Gc {
     /// Creates the state of a new core, whose victim policies draw from `victim_draw`.
     pub(crate) fn new(victim_draw: Draw) -> Gc {
-        Gc { victim_draw, held_until: NEVER, has_held: false }
+        Gc { victim_draw, held_until: NEVER, has_held: false, names: Names::default(), barred: None }
     }
 
     /// Number of random draws that victim policies have made.
@@ -63,6 +70,21 @@ impl Gc {
     /// Continue the random draws after `victims_drawn` of them.
     pub(crate) fn resume(&mut self, victims_drawn: u64) {
         self.victim_draw.resume(victims_drawn);
+    }
+
+    /// Names of units that are looked for.
+    #[inline]
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(crate) fn names_mut(&mut self) -> &mut Names {
+        &mut self.names
+    }
+
+    /// Move program unit `program` of `group` over the bus.
+    pub(crate) fn bar_copyback(&mut self, group: BlockGroup, program: u32) {
+        self.barred = Some((group, program));
     }
 
     /// The earliest deadline of work that is held back.
@@ -104,7 +126,10 @@ impl Gc {
             };
             match core.groups().next_valid(job.victim, job.cursor, job.end) {
                 Some(_) if is_full => return Offer::Nothing,
-                Some(offset) => return move_page(core, panel, metadata, sanitise, die, job, offset).into(),
+                Some(offset) => {
+                    let is_barred = self.barred == Some((job.victim, offset / core.layout().units_per_program));
+                    return move_page(core, panel, metadata, sanitise, (die, job, offset), is_barred).into();
+                }
                 None => {
                     end_job(core, panel, metadata, sanitise, die, job);
                     if sanitise.is_on() {
@@ -138,10 +163,10 @@ impl Gc {
         if !short && !self.takes_extra_victim(core, panel, die) {
             return false;
         }
-        let is_gc_useless = core.die_mut(die).take_gc_pays_from() == Some(core.changes());
+        let is_gc_useless = core.die_mut(die).take_gc_pays_from() == Some(core.changes().count());
         // Moves out of a sanitiser's way are padded too, so where somebody waits for it, that says nothing of victims.
         if is_gc_useless && !has_program(core, metadata, Nanos::MAX) && !sanitise.is_awaited(core, metadata) {
-            let changes = core.changes();
+            let changes = core.changes().count();
             core.die_mut(die).set_gc_pays_from(changes);
             core.note_gc_stalled(die, true);
             return false;
@@ -305,6 +330,9 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
     if core.groups_mut().invalidate(addr) {
         emptied(core, metadata, sanitise, group);
     }
+    if core.failures().is_some() && core.groups().use_of(group) == Use::Lost {
+        failures::heal(core, group);
+    }
     if core.is_gc_stalled() {
         core.wake_gc_stalled();
     }
@@ -319,17 +347,16 @@ fn emptied(core: &mut Core, metadata: &mut Metadata, sanitise: &mut Sanitise, gr
     core.wake(die);
 }
 
-/// Move the page that holds the valid unit at `offset`, or its whole program unit where copyback is agreed on.
+/// Move the page that holds the valid unit at `offset`, or its whole program unit where copyback is agreed on. `is_barred`: not by copyback.
 fn move_page(
     core: &mut Core,
     panel: &mut Panel,
     metadata: &mut Metadata,
     sanitise: &mut Sanitise,
-    die: DieId,
-    job: Job,
-    offset: u32,
+    (die, job, offset): (DieId, Job, u32),
+    is_barred: bool,
 ) -> Option<Operation> {
-    if can_copy_back(core, panel, die, &job, offset) && is_copyback_agreed(core, panel, die, &job, offset) {
+    if !is_barred && can_copy_back(core, panel, die, &job, offset) && is_copyback_agreed(core, panel, die, &job, offset) {
         let copied = copy_back(core, panel, metadata, sanitise, die, job, offset / core.layout().units_per_program);
         // Where a technique refuses every place to a copyback, the data goes over the bus, which no technique can refuse.
         if copied.is_some() || !panel.has(Hook::Fit) {
@@ -408,7 +435,7 @@ fn copy_back(
 /// Program the gathered units. `None`: no block is left to take them.
 fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
     let place = next_program(core, panel, metadata, die, Data::Gathered)?;
-    let (units, changes) = (core.layout().units_per_program, core.changes());
+    let (units, changes) = (core.layout().units_per_program, core.changes().count());
     core.die_mut(die).batch_moved(units, changes);
     let cause = core.die(die).moved_cause();
     Some(program_batch(core, panel, place, cause))

@@ -44,7 +44,7 @@ enum Next {
 
 /// The checkpoint that is being written.
 #[derive(Clone, Debug)]
-struct Writing {
+pub(super) struct Writing {
     number: u64,
     /// Number of groups with checkpoints that hold nothing of this one.
     before: usize,
@@ -76,6 +76,8 @@ pub(crate) struct Checkpoints {
     abandoned: BTreeSet<BlockGroup>,
     /// Data programs since the last program of a checkpoint.
     due: u32,
+    /// True if the program under way comes to nothing, because groups of its checkpoint were on a die that has failed.
+    is_cut: bool,
 }
 
 impl Checkpoints {
@@ -110,6 +112,7 @@ impl Checkpoints {
             unsure: BTreeSet::new(),
             abandoned: BTreeSet::new(),
             due: 0,
+            is_cut: false,
         }
     }
 
@@ -165,33 +168,20 @@ impl Checkpoints {
         }
         let Checkpoints { writing: Some(writing), log, .. } = self else { unreachable!("just begun") };
         for bytes in log.image_mut().chunks_exact_mut(core.settings().page) {
-            writing.write_page(core, bytes, (newest, durable));
+            match writing.next_page(core, bytes.len(), (newest, durable)) {
+                Some(page) => page.write(bytes),
+                None => bytes.fill(0),
+            }
         }
         self.due = 0;
         self.log.issue(core)
     }
 
     fn begin(&self, core: &mut Core) -> Writing {
-        let known: Vec<Option<KnownGroup>> = (0..core.layout().group_count() as u32)
-            .map(BlockGroup)
-            .map(|group| {
-                let groups = core.groups();
-                if groups.is_condemned(group) || self.unsure.contains(&group) {
-                    // A page whose program has failed may be readable all the same, and newer than what the map knows.
-                    return None;
-                }
-                let state = match groups.use_of(group) {
-                    Use::Closed | Use::Draining | Use::Drained => KnownState::Closed { age: groups.age(group) },
-                    Use::Free => KnownState::Free,
-                    Use::Active => KnownState::Open,
-                    Use::Bad | Use::Metadata => return None,
-                };
-                Some(KnownGroup { blocks: groups.blocks(group), erases: groups.erases(group), state })
-            })
-            .collect();
         // The group it begins in may hold the end of the one before.
         let before = self.log.before_newest();
-        Writing { number: core.buffer_mut().next_version(), before, known, index: 0, next: Next::Groups(0), trims: 0 }
+        // A page whose program has failed may be readable all the same, and newer than what the map knows.
+        Writing { before, ..Writing::begin(core, &self.unsure, None) }
     }
 
     /// Forget what checkpoints held in `group`. Returns true if it was the last of those that must go.
@@ -205,8 +195,37 @@ impl Checkpoints {
         self.unsure.insert(group);
     }
 
+    /// Go on without what lies on dies that have failed. Returns true if the last of the groups that must go was there.
+    pub(crate) fn leave(&mut self, core: &mut Core) -> bool {
+        let is_there = |group: &BlockGroup| core.is_failed(core.layout().die(*group));
+        self.unsure.retain(|group| !is_there(group));
+        let before = self.abandoned.len();
+        self.abandoned.retain(|group| !is_there(group));
+        let is_over = before > 0 && self.abandoned.is_empty();
+        if self.log.groups().any(|group| is_there(&group)) {
+            if self.log.is_busy() { self.is_cut = true } else { self.cut(core) }
+        }
+        is_over
+    }
+
+    /// Drop the checkpoint that is being written, and the newest whole one with it if a part of that is gone.
+    fn cut(&mut self, core: &mut Core) {
+        (self.is_cut, self.writing) = (false, None);
+        let held = self.held;
+        let (left, _) = self.log.leave(core, held);
+        if left < held {
+            (self.held, self.whole) = (0, None);
+        }
+        self.log.seal(core.layout());
+        self.log.release_newest(core, self.held);
+    }
+
     /// End a program in `group`. Groups that are not needed any more are let go.
     pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
+        if self.is_cut {
+            self.log.ended();
+            return self.cut(core);
+        }
         let writing = self.writing.as_ref().expect("it was ordered");
         if !good {
             // What is whole stays where it is; the next one begins elsewhere.
@@ -227,12 +246,41 @@ impl Checkpoints {
 }
 
 impl Writing {
-    fn write_page(&mut self, core: &Core, bytes: &mut [u8], (newest, durable): (u64, u64)) {
+    /// Begin a checkpoint of the core as it is. Groups that are condemned, or `unsure`, stand in it in the state `doubtful`, or not at all.
+    pub(super) fn begin(core: &mut Core, unsure: &BTreeSet<BlockGroup>, doubtful: Option<KnownState>) -> Writing {
+        let known = (0..core.layout().group_count() as u32).map(BlockGroup).map(|group| {
+            let groups = core.groups();
+            let state = match groups.use_of(group) {
+                Use::Bad | Use::Metadata => return None,
+                _ if groups.is_condemned(group) || unsure.contains(&group) => doubtful?,
+                // Of a lost group too: by the checkpoint recovery knows which units were there.
+                Use::Closed | Use::Draining | Use::Drained | Use::Lost => KnownState::Closed { age: groups.age(group) },
+                Use::Free => KnownState::Free,
+                Use::Active => KnownState::Open,
+            };
+            Some(KnownGroup { blocks: groups.blocks(group), erases: groups.erases(group), state })
+        });
+        let known = known.collect();
+        Writing { number: core.buffer_mut().next_version(), before: 0, known, index: 0, next: Next::Groups(0), trims: 0 }
+    }
+
+    /// Number of the checkpoint.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// True if the last page was taken.
+    pub(super) fn is_complete(&self) -> bool {
+        self.next == Next::Nothing
+    }
+
+    /// Take the next page, of `bytes` bytes; `None`: there is none, or trims up to `newest` have arrived and show in it that are not among the `durable` ones.
+    pub(super) fn next_page(&mut self, core: &Core, bytes: usize, (newest, durable): (u64, u64)) -> Option<CheckpointPage> {
         let map = core.map();
         let said = loop {
             match self.next {
                 Next::Groups(first) => {
-                    let end = self.known.len().min(first + groups_per_page(bytes.len()));
+                    let end = self.known.len().min(first + groups_per_page(bytes));
                     self.next = if end < self.known.len() { Next::Groups(end) } else { Next::Places(0) };
                     break Said::Groups { first: first as u32, groups: self.known[first..end].to_vec() };
                 }
@@ -244,7 +292,7 @@ impl Writing {
                         self.next = Next::End;
                         continue;
                     }
-                    let end = map.exported().min(first + places_per_page(bytes.len()) as u32);
+                    let end = map.exported().min(first + places_per_page(bytes) as u32);
                     self.next = if end < map.exported() { Next::Places(end) } else { Next::End };
                     // Those in groups that are read at recovery, too: it must know which of them it does not find.
                     let places: Vec<UnitAddr> = (first..end).map(|lpn| map.get(lpn)).collect();
@@ -253,16 +301,16 @@ impl Writing {
                         break Said::Places { first, places };
                     }
                 }
-                Next::End if self.trims > durable => return bytes.fill(0),
+                Next::End if self.trims > durable => return None,
                 Next::End => {
                     self.next = Next::Nothing;
                     break Said::End;
                 }
-                Next::Nothing => return bytes.fill(0),
+                Next::Nothing => return None,
             }
         };
-        CheckpointPage { number: self.number, index: self.index, said }.write(bytes);
         self.index += 1;
+        Some(CheckpointPage { number: self.number, index: self.index - 1, said })
     }
 }
 

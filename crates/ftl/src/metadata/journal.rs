@@ -26,31 +26,21 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Operation;
-use wordline_units::{Cause, PartId};
+use wordline_units::{Cause, DieId, PartId};
 
 use super::log::Log;
+use super::map_log::{MapLog, Waiting};
 use super::memos::Memos;
 use super::oob::OobCopies;
-use crate::pages::journal::{
-    Facts, History, Page, Record, Serial, SnapshotPlaces, marks_per_page, memos_per_page, records_per_page, units_per_page,
-};
+pub(crate) use super::steps::{Journaled, Reserve, Step, marks_per_program, records_per_program};
+use super::told::{refusals, unmapped};
+use crate::pages::journal::{Facts, History, Page, Record, Serial, SnapshotPlaces, marks_per_page, memos_per_page, records_per_page};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
 use crate::state::allocation;
 use crate::state::data::MetadataKind;
-use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::layout::BlockGroup;
 use crate::state::pending::Purpose;
-
-/// State of the group that takes the next snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reserve {
-    /// The group is erased and can take a snapshot.
-    Erased(BlockGroup),
-    /// The group must be erased first.
-    Used(BlockGroup),
-    /// The journal has no second group.
-    Missing,
-}
 
 /// A snapshot that is being written into the newest group.
 #[derive(Clone, Debug)]
@@ -102,24 +92,8 @@ pub(crate) struct Journal {
     holds: Vec<u64>,
     /// Memos of techniques.
     memos: Memos,
-}
-
-/// The journal's next step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    Nothing,
-    Records(BlockGroup),
-    Snapshot(BlockGroup),
-    Erase(BlockGroup),
-    /// A page is due and no group can take it.
-    NoRoom,
-}
-
-/// Outcome of a program of the journal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Journaled {
-    /// Group that the journal no longer uses, because a program in it failed. Its blocks are replaced, or it goes out of service.
-    pub spoilt: Option<BlockGroup>,
+    /// The map log, where it takes the place of generations.
+    map_log: Option<Box<MapLog>>,
 }
 
 impl Journal {
@@ -127,10 +101,12 @@ impl Journal {
     pub(crate) fn new(core: &mut Core) -> Journal {
         let bytes = core.settings().unit_bytes(core.layout().units_per_program).0 as usize;
         let mut log = Log::new(MetadataKind::Journal, bytes);
-        if let Some(first) = allocation::take_last_group(core) {
+        let map_log = core.settings().twins.then(|| Box::new(MapLog::new(core)));
+        let mut first = || if map_log.is_none() { allocation::take_last_group(core) } else { None };
+        if let Some(first) = first() {
             log.extend(first);
         }
-        let reserve = allocation::take_last_group(core).map_or(Reserve::Missing, Reserve::Erased);
+        let reserve = first().map_or(Reserve::Missing, Reserve::Erased);
         let layout = core.layout();
         Journal {
             log,
@@ -154,7 +130,17 @@ impl Journal {
             waiting: VecDeque::new(),
             holds: vec![0; layout.group_count()],
             memos: Memos::default(),
+            map_log,
         }
+    }
+
+    /// The map log, where it takes the place of generations.
+    pub(crate) fn map_log(&self) -> Option<&MapLog> {
+        self.map_log.as_deref()
+    }
+
+    pub(crate) fn map_log_mut(&mut self) -> Option<&mut MapLog> {
+        self.map_log.as_deref_mut()
     }
 
     // What is promised.
@@ -179,17 +165,19 @@ impl Journal {
         self.durable.max(self.kept)
     }
 
+    /// Number by which programs of the journal are told from older ones.
     pub(crate) fn generation(&self) -> u64 {
-        self.generation
+        self.map_log.as_ref().map_or(self.generation, |log| log.serial())
     }
 
     /// True if nothing can be written to the journal any more.
     pub(crate) fn is_stuck(&self) -> bool {
-        self.log.is_stuck()
+        self.log.is_stuck() || self.map_log.as_ref().is_some_and(|log| log.is_stuck())
     }
 
     pub(crate) fn set_stuck(&mut self) {
         self.log.set_stuck();
+        self.map_log.iter_mut().for_each(|log| log.set_stuck());
     }
 
     /// Memos of techniques.
@@ -203,7 +191,7 @@ impl Journal {
 
     /// True if the journal has no group for its next snapshot.
     pub(crate) fn wants_group(&self) -> bool {
-        self.reserve == Reserve::Missing && self.snapshot.is_none() && !self.log.is_stuck()
+        self.map_log.is_none() && self.reserve == Reserve::Missing && self.snapshot.is_none() && !self.log.is_stuck()
     }
 
     /// Give the journal the group for its next snapshot.
@@ -216,7 +204,7 @@ impl Journal {
         let version = core.buffer_mut().next_version();
         let record = Record { first, count, version };
         let before = std::mem::replace(&mut self.newest, version);
-        if !self.log.is_stuck() {
+        if !self.is_stuck() {
             self.pending.push_back(record);
         }
         let is_kept = core.settings().has_capacitors() && before <= self.known();
@@ -271,7 +259,7 @@ impl Journal {
 
     /// True if something is to be written. `full`: number of records that fill a program. `marks`: marks wait to be sealed.
     fn wants(&self, full: usize, marks: bool) -> bool {
-        !self.log.is_stuck() && (self.wants_trims(full) || self.memos.wait() || marks || self.repeats)
+        !self.is_stuck() && (self.wants_trims(full) || self.memos.wait() || marks || self.repeats)
     }
 
     /// True if a request waits for trims, or if `full` of them fill a program.
@@ -303,9 +291,21 @@ impl Journal {
         self.holds.fill(version);
     }
 
+    /// End with a record of the stop, which takes `version`.
+    pub(crate) fn finish(&mut self, version: u64) {
+        match &mut self.map_log {
+            Some(log) => log.finish(),
+            None => self.snapshot_at(version),
+        }
+    }
+
     /// True if everything is on flash and no operation is under way.
     pub(crate) fn is_at_rest(&self) -> bool {
-        !self.log.is_busy() && !self.is_erasing && self.snapshot.is_none() && self.newest <= self.durable
+        self.map_log.as_ref().is_none_or(|log| log.is_at_rest())
+            && !self.log.is_busy()
+            && !self.is_erasing
+            && self.snapshot.is_none()
+            && self.newest <= self.durable
     }
 
     /// Resume after a power cut: the records of this `generation` are in the group `active`, whose next program unit is `program`.
@@ -314,16 +314,48 @@ impl Journal {
         (self.generation, self.reserve) = (generation, reserve);
     }
 
+    /// Go on without the groups on dies that have failed: what they hold comes into a snapshot elsewhere, from memory, before any group is erased. Returns true
+    /// if records that were ordered are to be ordered again.
+    pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) -> bool {
+        if let Some(log) = &mut self.map_log {
+            return log.leave(core, die).then(|| self.give_back()).is_some();
+        }
+        let is_there = |core: &Core, group: BlockGroup| core.is_failed(core.layout().die(group));
+        if let Reserve::Erased(group) | Reserve::Used(group) = self.reserve
+            && is_there(core, group)
+            && !self.is_erasing
+        {
+            self.reserve = Reserve::Missing;
+        }
+        let newest = self.log.groups().last();
+        let (_, had_any) = self.log.leave(core, 0);
+        if !had_any {
+            return false;
+        }
+        // The report of a program that is under way does the rest.
+        let is_cut = !self.log.is_busy() && newest.is_some_and(|newest| is_there(core, newest));
+        if is_cut {
+            (self.snapshot, self.repeats) = (None, false);
+            self.give_back();
+        }
+        self.snapshot_at(core.buffer_mut().next_version());
+        is_cut
+    }
+
     // How it comes to flash.
 
     /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
     pub(crate) fn bytes(&self, unit: u32, bytes: usize) -> &[u8] {
-        self.log.bytes(unit, bytes)
+        self.map_log.as_ref().map_or_else(|| self.log.bytes(unit, bytes), |log| log.bytes(unit, bytes))
     }
 
     /// Next step of the journal, beside the second copies of marks in `oob`.
     pub(crate) fn next(&self, core: &Core, oob: Option<&OobCopies>) -> Step {
         let marks = oob.is_some_and(|oob| oob.wants(marks_per_program(core)));
+        if let Some(log) = &self.map_log {
+            let wants = self.wants(records_per_program(core), marks);
+            return log.next(core, wants).map_or(Step::NoRoom, |group| group.map_or(Step::Nothing, Step::Log));
+        }
         if self.log.is_busy() || self.is_erasing {
             return Step::Nothing;
         }
@@ -351,6 +383,12 @@ impl Journal {
     pub(crate) fn issue(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, step: Step, history: &History) -> Option<Operation> {
         match step {
             Step::Nothing | Step::NoRoom => None,
+            Step::Log(_) => {
+                let waiting = Waiting { trims: &mut self.pending, ordered: &mut self.ordered, memos: &mut self.memos, history };
+                let operation = self.map_log.as_mut()?.issue(core, waiting, oob);
+                self.hurry &= !self.pending.is_empty();
+                Some(operation)
+            }
             Step::Records(_) => Some(self.program_records(core, oob)),
             Step::Snapshot(group) => {
                 if self.snapshot.is_none() {
@@ -415,32 +453,11 @@ impl Journal {
     fn take_snapshot(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, history: &History) {
         let page_bytes = core.settings().page;
         let version = core.buffer_mut().next_version();
-        let (map, buffer) = (core.map(), core.buffer());
-        let exported = map.exported();
-        let mut bits = vec![0u8; (exported as usize).div_ceil(8)];
-        for lpn in (0..exported).filter(|&lpn| map.get(lpn) == UnitAddr::NONE) {
-            bits[lpn as usize / 8] |= 1 << (lpn % 8);
-        }
-        let mut records = Vec::new();
-        for (first, version) in buffer.wanted().filter(|&(lpn, _)| map.get(lpn) == UnitAddr::NONE) {
-            bits[first as usize / 8] &= !(1 << (first % 8));
-            records.push(Record { first, count: 1, version });
-        }
-        let each = units_per_page(page_bytes);
-        let mut facts: Vec<Facts> = bits
-            .chunks(each / 8)
-            .enumerate()
-            .map(|(index, bits)| Facts::Unmapped { first: (index * each) as u32, version, bits: bits.to_vec() })
-            .collect();
-        if let Some(refused) = core.refused() {
-            let chunks = (0..exported).step_by(each);
-            facts.extend(chunks.filter_map(|first| {
-                let bits = refused.chunk(first, each / 8, exported)?;
-                Some(Facts::Refused { first, version: refused.version(), bits })
-            }));
-        }
+        let mut facts = unmapped(core, version, page_bytes);
+        let records = facts.split_off(facts.iter().take_while(|facts| matches!(facts, Facts::Unmapped { .. })).count());
+        facts.extend(refusals(core, page_bytes));
         let memos = self.memos.take_all(core.groups());
-        facts.extend(records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec())));
+        facts.extend(records);
         facts.extend(memos.chunks(memos_per_page(page_bytes)).map(|some| Facts::Memos(some.to_vec())));
         facts.push(Facts::History(History { version, ..*history }));
         let marks_each = marks_per_page(page_bytes, core.layout().units_per_program as usize);
@@ -483,8 +500,35 @@ impl Journal {
         self.log.issue(core)
     }
 
+    /// Have the facts of the program under way, which has failed, written again.
+    fn give_back(&mut self) {
+        self.ordered.drain(..).rev().for_each(|record| self.pending.push_front(record));
+        self.memos.end(false);
+        self.hurry |= !self.pending.is_empty();
+    }
+
+    /// End a copy of a program of the map log, in `group`.
+    fn logged(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, good: bool, group: BlockGroup) {
+        let Some(log) = &mut self.map_log else { return };
+        let Some(is_good) = log.ended(core, good, group) else { return };
+        if is_good {
+            self.memos.end(true);
+            self.made_durable(self.ordered.last().map_or(self.durable, |record| record.version));
+            self.ordered.clear();
+        } else {
+            self.give_back();
+        }
+        if let Some(oob) = oob {
+            oob.journaled(is_good);
+        }
+    }
+
     /// End a program of the journal in `group`.
     pub(crate) fn programmed(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, good: bool, group: BlockGroup) -> Journaled {
+        if self.map_log.is_some() {
+            self.logged(core, oob, good, group);
+            return Journaled::default();
+        }
         self.log.ended();
         let (mut spoilt, mut sealed) = (None, None);
         match self.snapshot.take() {
@@ -550,18 +594,6 @@ impl Journal {
         });
         self.give_group(Reserve::Erased(next));
     }
-}
-
-/// Number of trim records that fill a program of the journal, second copies counted.
-pub(crate) fn records_per_program(core: &Core) -> usize {
-    let pages = core.layout().units_per_program / core.layout().units_per_page;
-    records_per_page(core.settings().page) * (pages as usize / 2).max(1)
-}
-
-/// Number of mark records that fill a program of the journal.
-pub(crate) fn marks_per_program(core: &Core) -> usize {
-    let pages = (core.layout().units_per_program / core.layout().units_per_page) as usize;
-    marks_per_page(core.settings().page, core.layout().units_per_program as usize) * pages
 }
 
 #[cfg(test)]

@@ -116,6 +116,21 @@ impl Log {
         self.groups.drain(count..).for_each(|group| allocation::release_metadata_group(core, group, self.kind.cause()));
     }
 
+    /// Drop the groups on dies that have failed. Under a program the newest stays until that is reported. Returns how many of the `count` oldest groups are
+    /// left, and true if any was dropped or is to be.
+    pub(crate) fn leave(&mut self, core: &Core, count: usize) -> (usize, bool) {
+        let is_there = |group: &BlockGroup| core.is_failed(core.layout().die(*group));
+        let left = self.groups.iter().take(count).filter(|group| !is_there(group)).count();
+        let had_any = self.groups.iter().any(is_there);
+        let newest = self.groups.back().copied();
+        if newest.as_ref().is_some_and(is_there) && !self.is_busy {
+            self.seal(core.layout());
+        }
+        let is_busy = self.is_busy;
+        self.groups.retain(|group| !is_there(group) || (is_busy && Some(*group) == newest));
+        (left, had_any)
+    }
+
     // Its programs.
 
     /// True if a program is under way.

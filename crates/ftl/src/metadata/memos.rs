@@ -106,6 +106,11 @@ impl Memos {
         self.ordered.iter().map(|key| self.written(*key, groups)).collect()
     }
 
+    /// All valid memos, for a checkpoint of the map log. Those that wait are written besides.
+    pub(crate) fn all(&self, groups: &BlockGroups) -> Vec<WrittenMemo> {
+        self.values.keys().map(|key| self.written(*key, groups)).collect()
+    }
+
     /// End the program, or the snapshot, for which memos were taken.
     pub(crate) fn end(&mut self, good: bool) {
         for key in self.ordered.drain(..).filter(|key| !good && self.values.contains_key(key)) {

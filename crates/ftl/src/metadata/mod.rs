@@ -12,23 +12,30 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod journal;
+mod kinds;
 pub(crate) mod log;
+pub(crate) mod map_log;
 pub(crate) mod memos;
 pub(crate) mod oob;
+mod steps;
+mod told;
+pub(crate) mod twin_log;
 
 use std::collections::VecDeque;
 
 use wordline_flash::{Mark, Operation};
-use wordline_units::{DieId, Lpn, PartId};
+use wordline_units::{DieId, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
+pub(crate) use kinds::{Kinds, fail};
+
 use journal::{Journal, Journaled, Reserve, Step, marks_per_program, records_per_program};
 use log::Rescue;
+use map_log::MapLog;
 use oob::OobCopies;
 
 use crate::pages::journal::History;
 use crate::pages::kept::Fact;
-use crate::pages::oob::MarkCopy;
 use crate::state::Core;
 use crate::state::allocation;
 use crate::state::buffer::Dropped;
@@ -70,20 +77,12 @@ pub(crate) struct Metadata {
     work: Vec<Work>,
 }
 
-/// Kinds of metadata that a core keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kinds {
-    pub journal: bool,
-    pub checkpoints: bool,
-    pub oob: bool,
-}
-
 impl Metadata {
     /// Creates the metadata of a new core.
     pub(crate) fn new(core: &mut Core, kinds: Kinds) -> Metadata {
         let bytes = core.settings().unit_bytes(core.layout().units_per_program).0 as usize;
         let journal = kinds.journal.then(|| Box::new(Journal::new(core)));
-        let oob = kinds.oob.then(|| Box::new(OobCopies::new(*core.layout(), bytes, core.settings().has_capacitors())));
+        let oob = kinds.oob.then(|| Box::new(OobCopies::new(core, bytes)));
         let checkpoints = kinds.checkpoints.then(|| Box::new(Checkpoints::new(bytes)));
         let history = History { starts: 1, ..History::default() };
         Metadata { journal, checkpoints, oob, flushes: VecDeque::new(), history, is_going: false, work: Vec::new() }
@@ -125,7 +124,21 @@ impl Metadata {
 
     #[inline]
     pub(crate) fn has_checkpoints(&self) -> bool {
-        self.checkpoints.is_some()
+        self.checkpoints.is_some() || self.map_log().is_some()
+    }
+
+    /// The map log, where it takes the place of the journal's generations and of checkpoints.
+    pub(crate) fn map_log(&self) -> Option<&MapLog> {
+        self.journal.as_ref().and_then(|journal| journal.map_log())
+    }
+
+    fn map_log_mut(&mut self) -> Option<&mut MapLog> {
+        self.journal.as_mut().and_then(|journal| journal.map_log_mut())
+    }
+
+    /// Number of the newest whole checkpoint.
+    pub(crate) fn whole_checkpoint(&self) -> Option<u64> {
+        self.map_log().map_or_else(|| self.checkpoints()?.whole(), |log| log.whole())
     }
 
     /// History of the core over all starts, this one included.
@@ -147,7 +160,7 @@ impl Metadata {
     pub(crate) fn go_down(&mut self, core: &mut Core) {
         self.is_going = true;
         if let Some(journal) = &mut self.journal {
-            journal.snapshot_at(core.buffer_mut().next_version());
+            journal.finish(core.buffer_mut().next_version());
             self.wake_journal(core);
         }
     }
@@ -333,13 +346,16 @@ impl Metadata {
         if let Some(journal) = &mut self.journal {
             journal.memos_mut().forget(group);
         }
+        if let Some(log) = self.map_log_mut() {
+            log.forget(group);
+            self.wake_journal(core);
+        }
     }
 
     /// Note that `group` holds a page that the map does not know.
     pub(crate) fn leave_unsettled(&mut self, group: BlockGroup) {
-        if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.leave_unsettled(group);
-        }
+        self.checkpoints.iter_mut().for_each(|checkpoints| checkpoints.leave_unsettled(group));
+        self.map_log_mut().into_iter().for_each(|log| log.leave_unsettled(group));
     }
 
     // The journal's work.
@@ -354,9 +370,18 @@ impl Metadata {
         if self.journal.as_ref().is_some_and(|journal| journal.wants_group()) {
             self.find_room(core, core.settings().gc.floor);
         }
-        if let Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) = self.journal_next(core) {
+        let mut step = self.journal_next(core);
+        if step == Step::NoRoom && self.find_log_room(core, core.settings().gc.floor, false) {
+            step = self.journal_next(core);
+        }
+        if let Some(group) = step.group() {
             core.wake(core.layout().die(group));
         }
+    }
+
+    /// Find groups for the map log, if there is one. `alone`: the two may be of one die.
+    fn find_log_room(&mut self, core: &mut Core, left: u32, alone: bool) -> bool {
+        self.map_log_mut().is_some_and(|log| log.find_room(core, left, alone))
     }
 
     fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
@@ -376,7 +401,12 @@ impl Metadata {
         if self.journal_next(core) != Step::NoRoom || self.journal.as_ref().is_some_and(|journal| !is_worth_it(journal)) {
             return Rescue::Needless;
         }
-        if self.find_room(core, 0) {
+        if self.map_log().is_some() {
+            if self.find_log_room(core, 0, false) || self.find_log_room(core, 0, true) || allocation::make_plain(core) {
+                self.wake_journal(core);
+                return Rescue::Found;
+            }
+        } else if self.find_room(core, 0) {
             self.wake_journal(core);
             return Rescue::Found;
         }
@@ -389,12 +419,15 @@ impl Metadata {
     pub(crate) fn journal_step(&mut self, core: &mut Core, die: DieId) -> Option<Operation> {
         let step = self.journal_next(core);
         let history = History { is_clean: self.is_going, ..self.history };
-        match step {
-            Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) if core.layout().die(group) != die => None,
-            Step::Nothing | Step::NoRoom | Step::Records(_) | Step::Snapshot(_) | Step::Erase(_) => {
-                self.journal.as_mut()?.issue(core, self.oob.as_deref_mut(), step, &history)
-            }
+        if step.group().is_none_or(|group| core.layout().die(group) != die) {
+            return None;
         }
+        let operation = self.journal.as_mut()?.issue(core, self.oob.as_deref_mut(), step, &history);
+        if matches!(step, Step::Log(_)) {
+            // The other copy goes to another die at the same time.
+            self.wake_journal(core);
+        }
+        operation
     }
 
     /// Next program of `die` for a checkpoint.
@@ -457,6 +490,25 @@ impl Metadata {
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.count(core);
         }
+        if self.map_log_mut().is_some_and(|log| log.count(core)) {
+            self.wake_journal(core);
+        }
+    }
+
+    /// Go on without `die`, which has failed.
+    #[cold]
+    pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) {
+        let is_cut = self.journal.as_mut().is_some_and(|journal| journal.leave(core, die));
+        if let Some(oob) = &mut self.oob {
+            if is_cut {
+                oob.journaled(false);
+            }
+            oob.leave(die, core.groups());
+        }
+        if self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.leave(core)) {
+            core.die_ids().for_each(|die| core.wake(die));
+        }
+        self.wake_journal(core);
     }
 
     // Second copies of marks.
@@ -484,33 +536,23 @@ impl Metadata {
 
     /// Note that program unit `program` of `group` has ended on `die`. `is_host`: the host has written some of it.
     pub(crate) fn note_landing(&mut self, core: &mut Core, die: DieId, at: (BlockGroup, u32), (good, is_host): (bool, bool)) {
+        let serial = self.map_log().map_or(0, |log| log.serial());
         let Some(oob) = &mut self.oob else { return };
         let kept = oob.landed(die, at, (good, is_host), core.groups());
         if let Some((index, record)) = kept.filter(|_| core.settings().keeps_data) {
-            core.outbox_mut().keep(index, Fact::Marks(record).encode());
+            core.outbox_mut().keep(index, Fact::Marks(record, serial).encode());
         }
         if oob.wants(marks_per_program(core)) {
             self.wake_journal(core);
         }
     }
 
-    /// Logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read was copied
-    /// with its errors, and its spare area says nothing: the map knows what is valid in it, and that data is lost.
-    pub(crate) fn name_copied(&mut self, core: &mut Core, die: DieId, from: (BlockGroup, u32), spare: &[Lpn]) -> Vec<Lpn> {
-        let first = from.1 * core.layout().units_per_program;
-        let exported = core.map().exported();
-        let mut named = spare.to_vec();
-        for (unit, lpn) in named.iter_mut().enumerate().filter(|(_, lpn)| lpn.0 >= exported) {
-            let offset = first + unit as u32;
-            if core.groups().is_valid(from.0, offset) {
-                *lpn = Lpn(core.map().named(u32::MAX, core.layout().unit(from.0, offset)));
-                let version = core.buffer_mut().version_of_lost(lpn.0);
-                if let Some(oob) = &mut self.oob {
-                    oob.name(die, unit, MarkCopy { lpn: lpn.0, version, insecure: false });
-                }
-            }
+    /// Note that unit `unit` of the program that ends on `die` holds nothing that is new: it was overtaken on its way. The map log tells the newest place of
+    /// each unit by the order in which programs land.
+    pub(crate) fn note_overtaken(&mut self, die: DieId, unit: usize) {
+        if let Some(oob) = &mut self.oob {
+            oob.overtaken(die, unit);
         }
-        named
     }
 
     /// Make the requests that waited for the program that has just landed wait for its record, too.
@@ -541,7 +583,7 @@ impl Metadata {
 
     /// Begin the summary of `group`, all data of which has been programmed. Returns false where groups have no summary.
     pub(crate) fn begin_summary(&mut self, core: &mut Core, group: BlockGroup) -> bool {
-        let Some(oob) = &mut self.oob else { return false };
+        let Some(oob) = self.oob.as_mut().filter(|_| !core.settings().twins) else { return false };
         let layout = *core.layout();
         core.groups_mut().give_up(group, layout.data_units..layout.units_per_group);
         oob.finish(group, layout.data_programs);
@@ -653,13 +695,5 @@ impl Metadata {
         if self.has_flushes() {
             self.pass_flushes(core);
         }
-    }
-}
-
-/// Fail the requests of `parts`.
-pub(crate) fn fail(core: &mut Core, parts: Vec<PartId>) {
-    for part in parts {
-        core.requests_mut().spoil(part);
-        core.requests_mut().release(part);
     }
 }

@@ -27,7 +27,7 @@ use crate::pages::kept::KEPT_MAX;
 use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks, marks_per_page};
 use crate::state::Core;
 use crate::state::data::MetadataKind;
-use crate::state::groups::BlockGroups;
+use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 
 /// Marks of a block group that has no summary yet.
@@ -87,6 +87,8 @@ pub(crate) struct OobCopies {
     early: BTreeMap<BlockGroup, u32>,
     /// True if capacitors keep marks.
     has_capacitors: bool,
+    /// True if the records stay in the map log, and groups have no summaries.
+    is_logged: bool,
     /// Free places of the capacitors.
     places: Vec<u32>,
     /// Places reserved for the program of host data that each die is doing, and for the one that it does next.
@@ -105,7 +107,11 @@ pub(crate) struct OobCopies {
 
 impl OobCopies {
     /// Creates the tables of a new core.
-    pub(crate) fn new(layout: Layout, program_bytes: usize, has_capacitors: bool) -> OobCopies {
+    pub(crate) fn new(core: &Core, program_bytes: usize) -> OobCopies {
+        OobCopies::of(*core.layout(), program_bytes, core.settings().has_capacitors(), core.settings().twins)
+    }
+
+    fn of(layout: Layout, program_bytes: usize, has_capacitors: bool, is_logged: bool) -> OobCopies {
         let dies = layout.dies as usize;
         OobCopies {
             layout,
@@ -120,6 +126,7 @@ impl OobCopies {
             host: 0,
             early: BTreeMap::new(),
             has_capacitors,
+            is_logged,
             places: if has_capacitors { (0..KEPT_MAX as u32).rev().collect() } else { Vec::new() },
             reserved: vec![[None; 2]; dies],
             holds: vec![0; layout.group_count()],
@@ -142,10 +149,10 @@ impl OobCopies {
         flying.extend(marks.iter().map(MarkCopy::of));
     }
 
-    /// Set the mark of part `unit` of the program under way on `die`, whatever its page says.
-    pub(crate) fn name(&mut self, die: DieId, unit: usize, mark: MarkCopy) {
+    /// Note that part `unit` of the program under way on `die` holds nothing that is needed, whatever its page says.
+    pub(crate) fn overtaken(&mut self, die: DieId, unit: usize) {
         if let Some(flying) = self.flying[usize::from(die.0)].get_mut(unit) {
-            *flying = mark;
+            *flying = MarkCopy::NOTHING;
         }
     }
 
@@ -226,6 +233,11 @@ impl OobCopies {
         let mut marks = vec![MarkCopy::NOTHING; self.layout.units_per_program as usize];
         marks[0].version = u64::from(begin);
         ProgramMarks { filling: filling(&self.layout, groups, group), program: self.layout.programs, marks }
+    }
+
+    /// True if a program has ended whose record no program of the journal was ordered for.
+    pub(crate) fn has_unordered(&self) -> bool {
+        self.landed > self.ordered
     }
 
     /// Number of programs that have ended so far.
@@ -341,6 +353,10 @@ impl OobCopies {
             self.ordered = self.sealed;
         }
         let sealed = self.sealed;
+        if self.is_logged {
+            // The log keeps them, and no summary will.
+            self.tables.retain(|_, table| table.newest() > sealed);
+        }
         while let Some(unsealed) = self.pending.pop_front_if(|unsealed| unsealed.number <= sealed) {
             self.places.extend(unsealed.place);
         }
@@ -396,6 +412,14 @@ impl OobCopies {
     pub(crate) fn forget(&mut self, group: BlockGroup) {
         self.early.remove(&group);
         self.summarised(group);
+    }
+
+    /// Go on without `die`, which has failed. Marks of groups with valid units stay: they tell what is lost there.
+    pub(crate) fn leave(&mut self, die: DieId, groups: &BlockGroups) {
+        self.due[usize::from(die.0)].clear();
+        let layout = self.layout;
+        self.early.retain(|&group, _| layout.die(group) != die);
+        self.tables.retain(|&group, _| layout.die(group) != die || groups.use_of(group) == Use::Lost);
     }
 
     /// End the summary of `group`, which is whole or not needed.
@@ -464,6 +488,22 @@ impl OobCopies {
         self.holds.fill(self.landed);
     }
 
+    /// Restore the `marks` of program unit `program` of `group`, which recovery has found and the log does not name. `place`: their place in the capacitors.
+    pub(crate) fn found_program(&mut self, group: BlockGroup, program: u32, marks: &[MarkCopy], place: Option<u32>) {
+        self.landed += 1;
+        let number = self.landed;
+        let units = self.layout.units_of(program);
+        let table = self.table(group);
+        table.marks[units.start as usize..units.end as usize].copy_from_slice(marks);
+        table.ended[program as usize] = Some(number);
+        self.places.retain(|&free| Some(free) != place);
+        // Nobody knows whether a flush waited for it.
+        self.pending.push_back(Unsealed { number, group, program, is_host: true, place, is_kept: place.is_some() });
+        self.host = number;
+        self.count_kept();
+        self.holds.fill(self.landed);
+    }
+
     /// Record that the summary of `group`, found after a power cut, begins with program unit `begin`, before the group's end.
     pub(crate) fn found_early(&mut self, group: BlockGroup, begin: u32) {
         self.early.insert(group, begin);
@@ -509,7 +549,7 @@ mod tests {
     fn copies(has_capacitors: bool) -> (OobCopies, BlockGroups) {
         let layout = Layout::new(&small_sheet(1, 5, ProgramScope::Page), 1, 5, Bytes::kib(4))
             .with_oob_copies(crate::pages::oob::marks_per_page(16_384));
-        (OobCopies::new(layout, 16_384, has_capacitors), BlockGroups::new(layout, vec![[0; 4]; 5]))
+        (OobCopies::of(layout, 16_384, has_capacitors, false), BlockGroups::new(layout, vec![[0; 4]; 5]))
     }
 
     fn program(copies: &mut OobCopies, groups: &BlockGroups, at: (BlockGroup, u32), first: u32) -> Option<u32> {

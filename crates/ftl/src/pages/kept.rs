@@ -19,8 +19,8 @@ pub const FACTS: u32 = (KEPT_MAX + TRIMS_MAX) as u32;
 pub(crate) enum Fact {
     /// Record of a trim.
     Trim(Record),
-    /// Marks of a program unit.
-    Marks(ProgramMarks),
+    /// Marks of a program unit, and the serial number that the next page of the map log had when the program ended; 0 where there is no such log.
+    Marks(ProgramMarks, u64),
 }
 
 /// Bytes of the longest fact of a core with `units` mapping units in a program unit.
@@ -39,8 +39,9 @@ impl Fact {
                 bytes.extend_from_slice(&version.to_le_bytes());
                 bytes
             }
-            Fact::Marks(record) => {
+            Fact::Marks(record, serial) => {
                 let mut bytes = vec![0; 8 + record_bytes(record.marks.len())];
+                bytes[1..8].copy_from_slice(&serial.to_le_bytes()[..7]);
                 bytes[0] = 2;
                 record.write(&mut bytes[8..]);
                 bytes
@@ -57,7 +58,10 @@ impl Fact {
                 count: u32::from_le_bytes(body[4..8].try_into().ok()?),
                 version: u64::from_le_bytes(body[8..16].try_into().ok()?),
             })),
-            2 if body.len() >= record_bytes(units as usize) => Some(Fact::Marks(ProgramMarks::read(&body[..record_bytes(units as usize)]))),
+            2 if body.len() >= record_bytes(units as usize) => {
+                let serial = u64::from_le_bytes(bytes[..8].try_into().ok()?) >> 8;
+                Some(Fact::Marks(ProgramMarks::read(&body[..record_bytes(units as usize)]), serial))
+            }
             _ => None,
         }
     }
@@ -72,7 +76,7 @@ mod tests {
     fn facts_read_as_written_and_nothing_else_reads_as_one() {
         let filling = Filling { die: 3, blocks: [1, 2, 3, 4], erases: 9 };
         let mark = |n: u32| MarkCopy { lpn: n, version: 5, insecure: n == 1 };
-        let marks = Fact::Marks(ProgramMarks { filling, program: 4, marks: (0..8).map(mark).collect() });
+        let marks = Fact::Marks(ProgramMarks { filling, program: 4, marks: (0..8).map(mark).collect() }, 1 << 50);
         for fact in [Fact::Trim(Record { first: 7, count: 8, version: 1 << 40 }), marks] {
             let mut bytes = fact.encode();
             assert!(bytes.len() <= fact_bytes(8));

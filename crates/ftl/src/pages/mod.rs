@@ -5,4 +5,5 @@ pub(crate) mod checkpoint;
 pub(crate) mod journal;
 pub(crate) mod kept;
 pub(crate) mod keys;
+pub(crate) mod map_log;
 pub(crate) mod oob;

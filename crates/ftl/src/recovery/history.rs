@@ -3,15 +3,19 @@
 use super::JournalFound;
 use super::scan::{RecoveryScan, lost};
 use crate::metadata::Metadata;
-use crate::pages::journal::{Facts, History, Page};
+use crate::pages::journal::{Facts, History};
 use crate::state::Core;
 use crate::state::refused::Refused;
 
 /// Resume the core's history, as the journal has it.
 pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: Option<&JournalFound>) {
-    let of_page = |page: &Page| if let Facts::History(history) = page.facts { Some(history) } else { None };
-    let pages = scan.stands.iter().flat_map(|stand| &stand.journal);
-    let last = pages.filter_map(of_page).max_by_key(|history| history.version).unwrap_or_default();
+    let of_page = |facts: &Facts| if let Facts::History(history) = *facts { Some(history) } else { None };
+    let pages = scan.stands.iter().flat_map(|stand| &stand.journal).map(|page| &page.facts);
+    let last = pages
+        .chain(scan.log.iter().flat_map(|log| log.facts()))
+        .filter_map(of_page)
+        .max_by_key(|history| history.version)
+        .unwrap_or_default();
     let is_clean = last.is_clean && last.version >= scan.version;
     scan.tally.is_clean = is_clean;
     // A drive that was never used has nothing to be cut off from.
@@ -41,7 +45,8 @@ pub(super) fn refuse(core: &mut Core, metadata: &mut Metadata, scan: &RecoverySc
     if is_any {
         core.refuse(refused);
     }
-    if is_any || scan.in_force.len() + scan.never_held.len() > 1 {
+    // The log begins its next checkpoint with them, before it lets go of what was found of it.
+    if scan.log.is_none() && (is_any || scan.in_force.len() + scan.never_held.len() > 1) {
         // What has led to this, or a generation of the journal whose marks the next did not bring down, must not be erased before it is written down.
         let version = core.buffer_mut().next_version();
         metadata.journal_mut().expect("the core keeps data").snapshot_at(version);

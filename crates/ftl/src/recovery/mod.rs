@@ -17,6 +17,7 @@
 pub mod flash_reader;
 mod history;
 mod keys;
+pub(crate) mod log_found;
 mod physical_blocks;
 pub(crate) mod scan;
 pub(crate) mod seen;
@@ -27,13 +28,15 @@ use wordline_units::{Cause, DieId};
 
 use flash_reader::{FlashReader, Held};
 use physical_blocks::PhysicalBlocks;
-use scan::{Copied, Evidence, RecoveryScan, SecretsFound, lost};
+use scan::{Copied, Evidence, RecoveryScan, SecretsFound, by_log, lost};
 
 use crate::config::Config;
+use crate::die_failure;
 use crate::dispatch::Rooms;
 use crate::metadata::Metadata;
 use crate::metadata::journal::Reserve;
-use crate::pages::journal::{Facts, Page, Record, WrittenMemo};
+use crate::metadata::twin_log::Pair;
+use crate::pages::journal::{Facts, Record, WrittenMemo};
 use crate::pages::oob::MarkCopy;
 use crate::setup;
 use crate::state::Core;
@@ -66,6 +69,8 @@ pub struct Recovery {
     pub refused: u64,
     /// Number of unreadable pages of programs that no flush had covered: their units are as they were before.
     pub unsealed: u64,
+    /// Number of unreadable pages behind erased ones on dies that program in order: they were never programmed, and their blocks are erased again.
+    pub strays: u64,
     /// True if the core was shut down in order, and nothing has been written since.
     pub is_clean: bool,
 }
@@ -107,11 +112,19 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     lay_out_groups(config, &mut rooms, &scan, &is_live, &stands, journal.as_ref());
     let Rooms { core, metadata, sanitise, .. } = &mut rooms;
     resume_checkpoints(core, metadata, &scan, &stands);
-    resume_journal(core, metadata, &scan, journal.as_ref(), &stands);
+    if scan.log.is_some() {
+        resume_log(core, metadata, &mut scan, &stands);
+    } else {
+        resume_journal(core, metadata, &scan, journal.as_ref(), &stands);
+    }
     keys::resume(core, sanitise, scan.keys.as_ref(), &scan.stands, &stands);
     restore_buffer(core, &scan);
     core.buffer_mut().count_from(scan.version + VERSIONS_SKIPPED);
-    if !core.has_enough_space() {
+    for die in by_log::dark_dies(&scan, core.layout().dies) {
+        die_failure::resume(core, [die]);
+        metadata.leave(core, die);
+    }
+    if !crate::state::failures::has_enough_space(core) {
         core.wear_out();
     }
     metadata.journal_mut().expect("the core keeps data").resume_kept(&kept_trims);
@@ -321,6 +334,10 @@ fn found_marks(scan: &RecoveryScan, stand: usize, layout: &Layout) -> (u32, Vec<
 /// could not tell that nothing in them is needed.
 fn resume_marks_of_unread(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
     let Rooms { core, metadata, .. } = rooms;
+    if scan.log.is_some() {
+        // Of what the log does not name, nothing is needed.
+        return;
+    }
     let layout = *core.layout();
     let physical = &scan.stands[stand];
     let seen = &physical.seen;
@@ -336,6 +353,9 @@ fn resume_marks_of_unread(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, 
 
 /// Close `group`, which stands on `stand`, or have its summary written first.
 fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
+    if scan.log.is_some() {
+        return resume_logged(rooms, scan, stand, group);
+    }
     let Rooms { core, metadata, sanitise, .. } = rooms;
     let layout = *core.layout();
     let PhysicalBlocks { broken, seen, erases, .. } = &scan.stands[stand];
@@ -368,6 +388,29 @@ fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: 
         core.groups_mut().close(group);
         metadata.leave_unsettled(group);
         core.die_mut(layout.die(group)).queue_rewrite_again(Rewrite::by_core(group, Cause::Recovery, *erases));
+    }
+}
+
+/// Close `group`, which stands on `stand`, and have the log told of the programs in it that it does not name and that are needed.
+fn resume_logged(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
+    let Rooms { core, metadata, .. } = rooms;
+    let layout = *core.layout();
+    if !scan.stands[stand].broken {
+        core.groups_mut().close(group);
+    }
+    let (programs, marks) = found_marks(scan, stand, &layout);
+    let is_best = |offset: u32| {
+        let best = marks.get(offset as usize).and_then(|mark| scan.best.get(mark.lpn as usize));
+        best.is_some_and(|best| (best.stand, best.offset) == (stand as u32, offset))
+    };
+    let is_untold = |offset: u32| is_best(offset) && !by_log::is_logged(scan, stand, offset, &layout);
+    let filling = scan.filling(stand);
+    let Some(oob) = metadata.oob_mut() else { return };
+    for program in (0..programs).filter(|&program| layout.units_of(program).any(is_untold)) {
+        // What is not best here was overtaken.
+        let told: Vec<MarkCopy> =
+            layout.units_of(program).map(|offset| if is_best(offset) { marks[offset as usize] } else { MarkCopy::NOTHING }).collect();
+        oob.found_program(group, program, &told, scan.kept_places.get(&(filling, program)).copied());
     }
 }
 
@@ -426,6 +469,29 @@ fn resume_journal(core: &mut Core, metadata: &mut Metadata, scan: &RecoveryScan,
     metadata.journal_mut().expect("the core keeps data").resume(active, seen.unwrap_or(1), program, other);
 }
 
+/// Resume the map log behind what was found of it. The last program is written once more where one of its copies is not whole.
+fn resume_log(core: &mut Core, metadata: &mut Metadata, scan: &mut RecoveryScan, stands: &[Option<usize>]) {
+    let Some(log) = &mut scan.log else { return };
+    let mut group_of = vec![None; scan.stands.len()];
+    for (group, stand) in (0..).map(BlockGroup).zip(stands) {
+        if let Some(stand) = stand {
+            group_of[*stand] = Some(group);
+        }
+    }
+    let again = std::mem::take(&mut log.again);
+    let mut pairs = Vec::new();
+    for (first, members) in log.pairs() {
+        let groups: Vec<BlockGroup> = members.iter().filter_map(|&stand| group_of[stand]).collect();
+        members.iter().filter(|&&stand| scan.stands[stand].broken).filter_map(|&stand| group_of[stand]).for_each(|group| {
+            core.groups_mut().condemn(group);
+        });
+        pairs.extend((!groups.is_empty()).then(|| (first, Pair::of(groups))));
+    }
+    let resumed = log.resumed;
+    let journal = metadata.journal_mut().expect("the core keeps data");
+    journal.map_log_mut().expect("it has one").resume(core, pairs, resumed, again);
+}
+
 /// Take a group that holds nothing, for the journal, from the die with the most of them: the journal had one there, or one more than the others have now. It
 /// is an erased one, if there is one; else one of those that are `needed` least.
 fn take_empty_group(core: &mut Core, needed: &dyn Fn(BlockGroup) -> Evidence) -> Reserve {
@@ -482,19 +548,22 @@ pub(crate) fn find_journal(scan: &RecoveryScan) -> Option<JournalFound> {
 /// True if `stand` holds metadata of the core that is still needed.
 fn is_own(scan: &RecoveryScan, stand: usize, journal: Option<&JournalFound>) -> bool {
     journal.is_some_and(|journal| journal.stand == stand)
+        || scan.log.as_ref().is_some_and(|log| log.holds(stand))
         || !scan.stands[stand].checkpoints.is_empty()
         || scan.keys.as_ref().is_some_and(|keys| keys.holds(stand))
 }
 
 /// Trims that capacitors have kept and the journal may not have, oldest first, with their places.
 fn trims_to_keep(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<(u32, Record)> {
-    let of_page = |page: &Page| match &page.facts {
+    let of_page = |facts: &Facts| match facts {
         Facts::Records(records) => records.iter().map(|record| record.version).max(),
         Facts::Unmapped { version, .. } => Some(*version),
         Facts::Memos(_) | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => None,
     };
     let pages = journal.map_or(&[][..], |journal| &scan.stands[journal.stand].journal);
-    let known = pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).filter_map(of_page).max();
+    let of_generation =
+        pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).map(|page| &page.facts);
+    let known = of_generation.chain(scan.log.iter().flat_map(|log| log.facts())).filter_map(of_page).max();
     let mut trims: Vec<(u32, Record)> =
         scan.kept_trims.iter().filter(|(_, record)| known.is_none_or(|known| record.version > known)).copied().collect();
     trims.sort_unstable_by_key(|(_, record)| record.version);
@@ -504,21 +573,25 @@ fn trims_to_keep(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<(u3
 /// Memos of techniques in the journal's generation.
 fn memos(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
     let pages = journal.map_or(&[][..], |journal| &scan.stands[journal.stand].journal);
-    let of_page = |page: &Page| match &page.facts {
+    let of_page = |facts: &Facts| match facts {
         Facts::Memos(memos) => memos.clone(),
         Facts::Records(_) | Facts::Unmapped { .. } | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => Vec::new(),
     };
-    pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).flat_map(of_page).collect()
+    let of_generation =
+        pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).map(|page| &page.facts);
+    of_generation.chain(scan.log.iter().flat_map(|log| log.facts())).flat_map(of_page).collect()
 }
 
 /// Forget copies of which the journal says that they are not wanted.
 fn drop_trimmed(scan: &mut RecoveryScan) {
-    let RecoveryScan { stands, best, held, kept_trims, in_force, .. } = scan;
+    let RecoveryScan { stands, best, held, kept_trims, in_force, log, .. } = scan;
     let mut records: Vec<Record> = std::mem::take(kept_trims).into_iter().map(|(_, record)| record).collect();
     // Other generations say nothing more, or were cut short while they were begun: what those alone say was never promised, and did not count at the start
     // that followed.
-    for page in stands.iter().flat_map(|stand| &stand.journal).filter(|page| in_force.contains(&page.generation)) {
-        match &page.facts {
+    let of_generations =
+        stands.iter().flat_map(|stand| &stand.journal).filter(|page| in_force.contains(&page.generation)).map(|page| &page.facts);
+    for facts in of_generations.chain(log.iter().flat_map(|log| log.facts())) {
+        match facts {
             Facts::Records(some) => records.extend(some),
             Facts::Unmapped { first, version, bits } => {
                 let units = (*first..).zip(0..bits.len() * 8).filter(|&(_, bit)| bits[bit / 8] >> (bit % 8) & 1 == 1);

@@ -8,6 +8,7 @@
 //! A place that a checkpoint gives comes without its version; it is not above the checkpoint's number. A copy with a higher version is newer, and for the few
 //! others that are found beside it the mark is read after all.
 
+pub(super) mod by_log;
 pub(super) mod lost;
 
 pub(crate) use lost::Evidence;
@@ -21,9 +22,10 @@ use crate::config::{Config, Protection};
 use crate::dispatch::Rooms;
 use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 use crate::pages::journal::{Facts, Page, Record};
-use crate::pages::oob::{Filling, MarkCopy, OobPage};
+use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks};
 use crate::recovery::flash_reader::{FlashReader, Found, Held, PagePlace, Reader};
 use crate::recovery::keys::KeysFound;
+use crate::recovery::log_found::{LogFound, LogPages};
 use crate::recovery::physical_blocks::{Look, PhysicalBlocks};
 use crate::recovery::seen::{SealedMarks, Unread};
 use crate::recovery::{JournalFound, Recovery, Trust, find_journal};
@@ -86,6 +88,8 @@ pub(crate) struct RecoveryScan {
     pub(crate) kept_trims: Vec<(u32, Record)>,
     /// Place in the capacitors of each program unit whose marks they have kept.
     pub(crate) kept_places: BTreeMap<(Filling, u32), u32>,
+    /// Marks that capacitors have kept, each with the serial number that the map log had come to, in a core with such a log.
+    kept_marks: Vec<(u64, ProgramMarks)>,
     /// Youngest generation of the journal whose snapshot is whole, or the youngest if none is; `None`: no page of the journal was found.
     pub(crate) journal: Option<JournalFound>,
     /// Generations of the journal that count: that one and, where its snapshot was cut short before its marks were programmed, earlier ones down to the first
@@ -93,6 +97,10 @@ pub(crate) struct RecoveryScan {
     pub(crate) in_force: Vec<u64>,
     /// Generations of the journal between or before these that were cut short while they were begun. As long as they are there, none is missing.
     pub(crate) never_held: Vec<u64>,
+    /// The map log, in a core that has one.
+    pub(crate) log: Option<LogFound>,
+    /// Pages of the map log that were found, as long as they are read.
+    log_pages: Option<LogPages>,
     /// Second copies of marks, from the journal and from capacitors.
     pub(crate) sealed: SealedMarks,
     /// True if a copy in a settled stand is needed that the checkpoint does not tell of.
@@ -152,6 +160,9 @@ impl RecoveryScan {
         let mut scan = RecoveryScan { given_up: given_up.clone(), ..RecoveryScan::stands(config, fresh) };
         let mut reader = Reader { layout: *fresh.core.layout(), flash_reader, marks: Vec::new(), bytes: Vec::new() };
         let all = 0..scan.stands.len();
+        if scan.log_pages.is_some() {
+            return by_log::gather(scan, config, fresh, &mut reader, trust);
+        }
         scan.keys = fresh.sanitise.keys().map(|keys| KeysFound::gather(keys, &scan.stands, &mut reader));
         all.clone().for_each(|stand| scan.read_records(stand, &mut reader));
         if trust == Trust::Everything {
@@ -208,9 +219,12 @@ impl RecoveryScan {
             held: BTreeMap::new(),
             kept_trims: Vec::new(),
             kept_places: BTreeMap::new(),
+            kept_marks: Vec::new(),
             journal: None,
             in_force: Vec::new(),
             never_held: Vec::new(),
+            log: None,
+            log_pages: config.has_twins().then(LogPages::default),
             sealed: SealedMarks::default(),
             is_overtaken: false,
             has_copies: config.copies_oob(),
@@ -271,11 +285,11 @@ impl RecoveryScan {
     /// Read pages of the first program units until one is whole, which tells what the stand holds. Stands of the journal and of checkpoints are read to their
     /// first erased program unit: nothing of them is ever spared.
     fn look_at_first(&mut self, number: usize, reader: &mut Reader<'_>) {
-        let mut is_blank = true;
+        let (mut is_blank, mut has_erased) = (true, false);
         for program in 0..self.first_programs(number, &reader.layout) {
             for place in reader.places(self.stands[number].die, self.stands[number].blocks, program) {
                 match reader.page(place, &mut self.tally) {
-                    Found::Erased => {}
+                    Found::Erased => has_erased = true,
                     Found::Torn | Found::Gone | Found::Unreadable => is_blank = false,
                     Found::Whole if matches!(reader.marks[0].lpn, JOURNAL | CHECKPOINT) => {
                         return self.look_at(number, reader, Until::Erased);
@@ -290,6 +304,8 @@ impl RecoveryScan {
                 break;
             }
         }
+        self.stands[number].touched |= !is_blank;
+        self.stands[number].is_dark = !is_blank && !has_erased;
         self.stands[number].look = if is_blank { Look::Blank } else { Look::Unclear };
     }
 
@@ -310,20 +326,27 @@ impl RecoveryScan {
     fn look_at(&mut self, number: usize, reader: &mut Reader<'_>, until: Until) {
         self.stands[number].look = Look::Done;
         self.tally.groups += 1;
-        let (last_run, mut run) = (self.erased_run(number, &reader.layout), 0);
+        let (last_run, mut run, mut is_behind) = (self.erased_run(number, &reader.layout), 0, false);
         for program in 0..reader.layout.programs {
             let (mut erased, mut whole, mut gone) = (0, 0, 0);
             let places = reader.places(self.stands[number].die, self.stands[number].blocks, program);
             let pages = places.len() as u32;
             for place in places {
                 let found = reader.page(place, &mut self.tally);
+                self.stands[number].touched |= found != Found::Erased;
+                if is_behind && matches!(found, Found::Torn | Found::Unreadable) {
+                    // Programs go in order, so it was never programmed since its erase: the block is erased again before it is used.
+                    self.tally.strays += 1;
+                    self.stands[number].seen.note_stray();
+                    erased += 1;
+                    continue;
+                }
                 match found {
                     Found::Erased => erased += 1,
                     Found::Whole => whole += 1,
                     Found::Gone => gone += 1,
                     Found::Torn | Found::Unreadable => {}
                 }
-                self.stands[number].touched |= found != Found::Erased;
                 match found {
                     Found::Whole => self.read_page(number, place, reader),
                     Found::Torn | Found::Unreadable | Found::Gone => {
@@ -333,8 +356,10 @@ impl RecoveryScan {
                     Found::Erased => {}
                 }
             }
-            self.stands[number].seen.note_program(program, (erased, whole, gone, pages));
+            self.stands[number].seen.note_program(program, (erased, whole, gone, pages), &reader.layout);
             run = if erased == pages { run + 1 } else { 0 };
+            // Where there are secrets, an erase that was cut short may have left some.
+            is_behind |= run == last_run && self.is_in_order && self.secret.is_none();
             if run == last_run && until == Until::Erased {
                 break;
             }
@@ -389,22 +414,30 @@ impl RecoveryScan {
     }
 
     fn read_journal(&mut self, number: usize, program: u32, bytes: &[u8]) {
+        if self.log.is_some() || self.log_pages.is_some() {
+            return by_log::read(self, number, bytes);
+        }
         let Some(page) = Page::read(bytes) else {
             return;
         };
-        let newest = match &page.facts {
+        self.note_version(&page.facts);
+        self.stands[number].journal.push(page);
+        self.stands[number].journal_programs.push(program);
+    }
+
+    /// Note the highest version in `facts`.
+    fn note_version(&mut self, facts: &Facts) {
+        let newest = match facts {
             Facts::Records(records) => records.iter().map(|record| record.version).max().unwrap_or(0),
             Facts::Unmapped { version, .. } | Facts::Refused { version, .. } => *version,
             Facts::History(history) => history.version,
             Facts::Memos(_) | Facts::Marks(_) => 0,
         };
         self.version = self.version.max(newest);
-        self.stands[number].journal.push(page);
-        self.stands[number].journal_programs.push(program);
     }
 
     fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
-        let RecoveryScan { stands, best, assumed, doubtful, twins, version, secret, keys, lost, given_up, .. } = self;
+        let RecoveryScan { stands, best, assumed, doubtful, twins, version, secret, keys, lost, given_up, log, .. } = self;
         for (offset, mark) in (first..).zip(marks) {
             let lpn = mark.lpn.0;
             let Some(best) = best.get_mut(lpn as usize) else {
@@ -424,7 +457,10 @@ impl RecoveryScan {
                 continue;
             }
             let copy = Copied { version: mark.version, stand: number as u32, offset };
-            if is_set(assumed, lpn) && mark.version <= best.version {
+            if log.is_some() {
+                let is_best_lost = lost.contains(&(best.stand, best.offset));
+                by_log::weigh(lpn, copy, best, assumed, is_best_lost, &mut by_log::Others { doubtful, twins });
+            } else if is_set(assumed, lpn) && mark.version <= best.version {
                 doubtful.push((lpn, copy));
             } else if mark.version > best.version {
                 assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
@@ -441,26 +477,35 @@ impl RecoveryScan {
 
     /// Apply the newest whole checkpoint: stands that it knows and that were not erased since are settled, and its addresses are taken.
     fn apply_checkpoint(&mut self, layout: &Layout) {
-        let Some((number, pages)) = self.newest_checkpoint() else {
-            return;
-        };
+        if let Some((number, pages)) = self.newest_checkpoint() {
+            self.apply_pages(number, &pages, layout);
+        }
+    }
+
+    /// Apply the `pages` of checkpoint `number`.
+    fn apply_pages(&mut self, number: u64, pages: &[CheckpointPage], layout: &Layout) {
         (self.tally.checkpoint, self.version) = (Some(number), self.version.max(number));
+        let (settles, is_log) = (self.secret.is_none(), self.log.is_some());
         let stands: BTreeMap<(DieId, [u16; 4]), usize> =
             self.stands.iter().enumerate().map(|(number, stand)| ((stand.die, stand.blocks), number)).collect();
         // Of each group, the stand that it stood on, if that was not erased since.
         let mut stood = vec![None; layout.group_count()];
-        for page in &pages {
+        for page in pages {
             let Said::Groups { first, groups } = &page.said else { continue };
             for (group, known) in (*first..).map(BlockGroup).zip(groups) {
                 let Some(KnownGroup { blocks, erases, state }) = *known else { continue };
                 let Some(&number) = stands.get(&(layout.die(group), blocks)) else { continue };
                 let stand = &mut self.stands[number];
-                if stand.erases != erases || stand.broken {
+                if stand.erases != erases || (stand.broken && !is_log) {
                     continue;
                 }
                 stood[group.index()] = Some(number as u32);
                 match (state, stand.look) {
-                    (KnownState::Closed { age }, Look::Data) => {
+                    _ if !settles || stand.broken => {}
+                    // Even if its first page cannot be read, unless an erase was begun since.
+                    (KnownState::Closed { age }, Look::Data | Look::Unclear)
+                        if stand.look == Look::Data || (self.has_copies && !stand.is_torn) =>
+                    {
                         (stand.look, stand.order) = (Look::Done, (false, u64::from(u32::MAX - age)));
                         stand.is_settled = true;
                         self.tally.settled += 1;
@@ -470,12 +515,15 @@ impl RecoveryScan {
                 }
             }
         }
-        for page in &pages {
+        for page in pages {
             let Said::Places { first, places } = &page.said else { continue };
             for (lpn, &addr) in (*first..).zip(places).filter(|&(_, addr)| *addr != UnitAddr::NONE) {
                 let (stand, offset): (Option<u32>, u32) = (stood[layout.group(addr).index()], layout.offset(addr));
                 match stand {
-                    Some(stand) if self.stands[stand as usize].is_settled => {
+                    Some(stand) if is_log || self.stands[stand as usize].is_settled => {
+                        if is_log {
+                            self.unsettled.push((lpn, stand, offset));
+                        }
                         self.best[lpn as usize] = Copied { version: number, stand, offset };
                         self.assumed[lpn as usize / 64] |= 1 << (lpn % 64);
                     }

@@ -34,6 +34,10 @@ pub(crate) struct Seen {
     marks: Vec<MarkCopy>,
     /// Number of program units up to the last that is not erased.
     pub(crate) written: u32,
+    /// Number of program units up to the last of which no page is erased: one with an erased page never ended.
+    full: u32,
+    /// Number of erased program units that take data, as far as they were read.
+    blank_data: u32,
     /// Number of whole pages.
     pub(crate) whole: u32,
     /// Number of program units without a whole page of which some pages cannot be read.
@@ -62,14 +66,23 @@ impl Seen {
     }
 
     /// Note the state of the pages of program unit `program`: `erased` of `pages` are erased, `whole` are whole, and `gone` were made unreadable.
-    pub(crate) fn note_program(&mut self, program: u32, (erased, whole, gone, pages): (u32, u32, u32, u32)) {
+    pub(crate) fn note_program(&mut self, program: u32, (erased, whole, gone, pages): (u32, u32, u32, u32), layout: &Layout) {
         self.whole += whole;
+        self.blank_data += u32::from(erased == pages && program < layout.data_programs);
         if erased < pages {
             self.partial += u32::from(erased > 0);
             self.is_ragged |= erased > 0 || program > self.written;
             self.written = program + 1;
-            self.unread_programs += u32::from(whole == 0 && erased + gone < pages);
+            if erased == 0 {
+                self.full = program + 1;
+                self.unread_programs += u32::from(whole == 0 && gone < pages);
+            }
         }
+    }
+
+    /// Note an unreadable page behind erased ones: nothing more is to be programmed in the group before it is erased.
+    pub(crate) fn note_stray(&mut self) {
+        self.is_ragged = true;
     }
 
     /// True if a page before the unit at offset `first` cannot be read.
@@ -121,9 +134,11 @@ impl Seen {
     }
 
     /// True if unreadable data of the group may be needed, where no second copy of the marks is found: the third rule. `are_marks_lost`: the journal lacks
-    /// a page of marks. `has_summary`: the group was given a summary before its end.
-    pub(crate) fn may_be_needed(&self, layout: &Layout, has_summary: bool, are_marks_lost: bool) -> bool {
-        let was_closed = has_summary || self.written > layout.data_programs;
+    /// a page of marks. `has_summary`: the group was given a summary before its end. `spared`: greatest number of its program units that the last erase has
+    /// spared.
+    pub(crate) fn may_be_needed(&self, layout: &Layout, has_summary: bool, are_marks_lost: bool, spared: u32) -> bool {
+        // Blank is not torn: a summary at the end follows data in all that takes it, but for what an erase has spared.
+        let was_closed = has_summary || (self.full > layout.data_programs && self.blank_data <= spared);
         // Of several programs only the last can have been under way; and a group of which nothing is whole may have held anything.
         let is_blank = self.whole == 0 && self.unread_programs > 1;
         was_closed || is_blank || are_marks_lost
@@ -200,16 +215,16 @@ mod tests {
     fn an_open_group_needs_none_of_what_is_torn_and_a_closed_one_all() {
         let layout = layout();
         let mut open = Seen::default();
-        (0..3).for_each(|program| open.note_program(program, (0, u32::from(program < 2), 0, 1)));
-        assert!(!open.may_be_needed(&layout, false, false) && open.may_be_needed(&layout, false, true));
-        assert!(open.may_be_needed(&layout, true, false), "it had a summary, which is not found");
+        (0..3).for_each(|program| open.note_program(program, (0, u32::from(program < 2), 0, 1), &layout));
+        assert!(!open.may_be_needed(&layout, false, false, 0) && open.may_be_needed(&layout, false, true, 0));
+        assert!(open.may_be_needed(&layout, true, false, 0), "it had a summary, which is not found");
         let mut closed = Seen::default();
-        (0..layout.programs).for_each(|program| closed.note_program(program, (0, u32::from(program < 2), 0, 1)));
-        assert!(closed.may_be_needed(&layout, false, false));
+        (0..layout.programs).for_each(|program| closed.note_program(program, (0, u32::from(program < 2), 0, 1), &layout));
+        assert!(closed.may_be_needed(&layout, false, false, 0));
         let mut unread = Seen::default();
-        unread.note_program(0, (0, 0, 0, 1));
-        assert!(!unread.may_be_needed(&layout, false, false), "the power went during its first program");
-        unread.note_program(1, (0, 0, 0, 1));
-        assert!(unread.may_be_needed(&layout, false, false));
+        unread.note_program(0, (0, 0, 0, 1), &layout);
+        assert!(!unread.may_be_needed(&layout, false, false, 0), "the power went during its first program");
+        unread.note_program(1, (0, 0, 0, 1), &layout);
+        assert!(unread.may_be_needed(&layout, false, false, 0));
     }
 }

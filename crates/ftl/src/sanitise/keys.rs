@@ -145,6 +145,8 @@ pub(crate) struct Keys {
     writing: Option<Writing>,
     /// True if the next commit writes all trees.
     anew: bool,
+    /// True if a commit is due even without keys to destroy, because a part of the log is gone.
+    is_torn: bool,
     /// Length in pages at which the log is written anew, as of when its last group was taken.
     pages_most: usize,
     /// Instant at which the register will have been overwritten.
@@ -168,6 +170,7 @@ impl Keys {
             under_way: Batch::default(),
             writing: None,
             anew: false,
+            is_torn: false,
             pages_most: 0,
             due: None,
         }
@@ -175,7 +178,7 @@ impl Keys {
 
     /// True if a commit has keys to destroy. Trims are durable up to `durable`.
     fn wants(&self, durable: u64) -> bool {
-        !self.under_way.keys.is_empty() || (!self.waiting.keys.is_empty() && self.waiting.trims <= durable)
+        self.is_torn || !self.under_way.keys.is_empty() || (!self.waiting.keys.is_empty() && self.waiting.trims <= durable)
     }
 
     /// True if the key of `addr` is already to be destroyed.
@@ -358,7 +361,7 @@ impl Keys {
         match self.next(core, durable) {
             Step::Program(group) if core.layout().die(group) == die => {
                 if self.writing.is_none() {
-                    self.begin_commit(core);
+                    self.begin_commit(core, durable);
                 }
                 Some(self.program(core))
             }
@@ -371,10 +374,11 @@ impl Keys {
     }
 
     /// Put together the bytes of the next commit.
-    fn begin_commit(&mut self, core: &Core) {
+    fn begin_commit(&mut self, core: &Core, durable: u64) {
         let (bytes, layout) = (core.settings().page, core.layout());
         let pages_per_program = (layout.units_per_program / layout.units_per_page) as usize;
-        if self.under_way.keys.is_empty() {
+        self.is_torn = false;
+        if self.under_way.keys.is_empty() && self.waiting.trims <= durable {
             self.under_way = std::mem::take(&mut self.waiting);
         }
         let changed = self.cut();
@@ -413,6 +417,24 @@ impl Keys {
         }
         writing.ordered += 1;
         self.log.issue(core)
+    }
+
+    /// Go on without the groups on dies that have failed: a commit of everything comes elsewhere, from memory.
+    pub(crate) fn leave(&mut self, core: &Core) {
+        let newest = self.log.groups().last();
+        let before = self.writing.as_ref().map_or(0, |writing| writing.before);
+        let (left, had_any) = self.log.leave(core, before);
+        if !had_any {
+            return;
+        }
+        (self.anew, self.is_torn) = (true, true);
+        let is_cut = newest.is_some_and(|newest| core.is_failed(core.layout().die(newest)));
+        match &mut self.writing {
+            // The report of its program ends it.
+            Some(writing) if self.log.is_busy() || !is_cut || self.due.is_some() => writing.before = left,
+            Some(_) => self.writing = None,
+            None => {}
+        }
     }
 
     /// End a program of the key store in `group`.

@@ -127,7 +127,7 @@ impl Sanitise {
                         secrets.expose(addr);
                     }
                 }
-                Use::Free | Use::Draining | Use::Bad | Use::Metadata => {}
+                Use::Free | Use::Draining | Use::Bad | Use::Metadata | Use::Lost => {}
             }
         }
         self.guard(core, panel, metadata, Vec::new(), Vec::new(), Vec::new());
@@ -385,6 +385,13 @@ impl Sanitise {
             left = secrets.of_group(group).filter(|&addr| secrets.task_for(addr).is_none() && !self.is_key_doomed(core, addr)).collect();
         }
         let layout = *core.layout();
+        if core.is_failed(layout.die(group)) {
+            // No operation reaches it, but its keys can be destroyed. What cannot was told when the die failed.
+            for addr in left {
+                if self.keys.is_some() { self.drop_key(core, metadata, addr, barrier, trims) } else { self.secrets_mut().gone_one(addr) }
+            }
+            return;
+        }
         let mut pages: Vec<u32> = left.iter().map(|&addr| layout.page_start(layout.offset(addr))).collect();
         pages.dedup();
         // One that is active may have its last program under way.
@@ -543,6 +550,38 @@ impl Sanitise {
         self.secrets.as_mut().map_or(Offer::Nothing, |secrets| tasks::step(secrets, core, panel, metadata, die))
     }
 
+    /// Go on without `die`, which has failed. What is secret there can be reached by no operation of the firmware: it is told, and waits for it end. Keys are
+    /// destroyed all the same.
+    #[cold]
+    pub(crate) fn leave(&mut self, core: &mut Core, metadata: &mut Metadata, die: DieId) {
+        let Some(secrets) = &mut self.secrets else { return };
+        let barriers = secrets.leave(die);
+        match &mut self.keys {
+            Some(keys) => keys.leave(core),
+            None => {
+                for group in core.layout().groups_of(die).map(|group| BlockGroup(group as u32)) {
+                    if secrets.of_group(group).next().is_some() {
+                        secrets.gone(secrets.whole(group));
+                        core.outbox_mut().note(Note::Exposed(group));
+                    }
+                }
+            }
+        }
+        barriers.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
+    }
+
+    /// End the way of the units of `batch`, whose program in `group` was under way when its die failed. What the program has left there is out of reach, too.
+    #[cold]
+    pub(crate) fn never_lands(&mut self, core: &mut Core, metadata: &mut Metadata, group: BlockGroup, batch: &[Entry]) {
+        let units = self.before_landing(core, batch);
+        let secrets = self.secrets_mut();
+        let barriers: Vec<u64> = units.iter().flatten().flat_map(|unit| secrets.landed(unit.lpn, unit.copy)).collect();
+        if self.keys.is_none() && units.iter().flatten().any(|unit| unit.is_secret) {
+            core.outbox_mut().note(Note::Exposed(group));
+        }
+        barriers.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
+    }
+
     // Keys.
 
     /// True if the key of `addr` is already to be destroyed.
@@ -624,7 +663,7 @@ fn empty_now(core: &mut Core, group: BlockGroup) {
             }
         }
         // On its way to be erased, or out of service.
-        Use::Draining | Use::Drained | Use::Free | Use::Bad | Use::Metadata => {}
+        Use::Draining | Use::Drained | Use::Free | Use::Bad | Use::Metadata | Use::Lost => {}
     }
 }
 

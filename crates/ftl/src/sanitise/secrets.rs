@@ -328,6 +328,21 @@ impl Secrets {
         !self.queues[die.index()].is_empty()
     }
 
+    /// End all tasks of `die`, which has failed, and the waits for what it copies. Returns the barriers that waited, each once for each time it was held.
+    pub(crate) fn leave(&mut self, die: DieId) -> Vec<u64> {
+        let layout = self.layout;
+        let is_there = |group: BlockGroup| layout.die(group) == die;
+        let tasks: Vec<u32> = self.tasks_of(die).collect();
+        let mut barriers: Vec<u64> = tasks.into_iter().flat_map(|id| self.end(id)).collect();
+        let is_from = |copy: &Flying| matches!(copy, Flying::From(from) if is_there(layout.group(*from)));
+        let copies: Vec<Flying> = self.flying.keys().copied().filter(is_from).collect();
+        barriers.extend(copies.iter().filter_map(|copy| self.flying.remove(copy)).flatten());
+        self.copying[die.index()] = None;
+        self.emptied.retain(|&group| !is_there(group));
+        self.exposed.retain(|&addr| !is_there(layout.group(addr)));
+        barriers
+    }
+
     /// True if no task is left.
     pub(crate) fn is_idle(&self) -> bool {
         self.tasks.is_empty()

@@ -51,7 +51,8 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
             continue;
         }
         // A locked block gives out its summary no more than its data: as before an erase, what has made it stale must be known.
-        if task.how == SanitiseMethod::LockBlock && !metadata.are_marks_known(group) {
+        // And the map log may still have its units there.
+        if (task.how == SanitiseMethod::LockBlock || core.settings().twins) && !metadata.are_marks_known(group) {
             metadata.seal_all(core);
             needs_journal = true;
             continue;

@@ -35,11 +35,17 @@ pub(crate) fn settings(config: &Config) -> Settings {
         steps: Steps::of(&sheet.timing),
         keeps_data: config.keeps_data,
         checkpoint_every: config.checkpoint_every,
+        twins: config.has_twins(),
+        log_programs: log_programs(config, &layout),
         reserve: config.dies * config.reserve() + groups(config, &layout),
         buffer: config.buffer,
         gc: config.gc,
         free_block: config.free_block,
         retirement: config.retirement,
+        repair: config.repair,
+        bad_groups_most: ((config.repair.bad_blocks_per_die * f64::from(layout.groups)) as u32).max(1),
+        noise_bits: ((config.repair.noise * f64::from(config.codeword_bits)) as u32).max(1),
+        die_reserve: config.reserve(),
         schedule: config.schedule,
         wordline_order: config.wordline_order,
         moved_blocks: config.moved_blocks,
@@ -51,6 +57,9 @@ pub(crate) fn settings(config: &Config) -> Settings {
 /// Block groups that a core with this configuration keeps for itself at most.
 pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
     let keys = key_groups_of(config, layout);
+    if config.has_twins() {
+        return log_groups(config, layout) + keys;
+    }
     if config.keeps_data || config.recovers { JOURNAL_GROUPS + checkpoint_groups(config, layout) + keys } else { keys }
 }
 
@@ -80,7 +89,7 @@ pub fn fits(config: &Config) -> Result<(), String> {
         ));
     }
     let programs = snapshot_programs(config, &layout);
-    if programs >= layout.programs as usize {
+    if programs >= layout.programs as usize && !config.has_twins() {
         return Err(format!(
             "a snapshot of the journal takes {programs} program units and a block group has {}: \
              fewer logical units per core, or a smaller write buffer, would fit",
@@ -122,6 +131,25 @@ fn checkpoint_programs(config: &Config, layout: &Layout) -> u32 {
     let page = config.sheet.geometry.page.0 as usize;
     let pages = layout.group_count().div_ceil(groups_per_page(page)) + (config.exported_units as usize).div_ceil(places_per_page(page)) + 1;
     pages.div_ceil((layout.units_per_program / layout.units_per_page) as usize) as u32
+}
+
+/// Length of the map log, in programs, from which on its checkpoints hurry: as much as four checkpoints take, and the memos and refused units in them.
+fn log_programs(config: &Config, layout: &Layout) -> u32 {
+    if !config.has_twins() {
+        return 0;
+    }
+    let page = config.sheet.geometry.page.0 as usize;
+    let bits = (config.exported_units as usize).div_ceil(units_per_page(page));
+    let records = (config.buffer.units as usize).div_ceil(records_per_page(page));
+    let facts = most_memos(config, layout).div_ceil(memos_per_page(page)) + 2 * bits + records + 1;
+    let pages = (layout.units_per_program / layout.units_per_page) as usize;
+    4 * (checkpoint_programs(config, layout) + facts.div_ceil(pages) as u32 + 1)
+}
+
+/// Block groups that the map log takes at most, on two dies: a long log, as much again until the checkpoint that shortens it is whole, the pair that a failed
+/// program has ended, and the pair that comes next.
+fn log_groups(config: &Config, layout: &Layout) -> u32 {
+    2 * ((2 * log_programs(config, layout)).div_ceil(layout.programs) + 2)
 }
 
 /// Block groups that checkpoints take at most: two checkpoints, and the rest of a group in front of the older.

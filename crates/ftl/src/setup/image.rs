@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_units::{Cause, DieId, Id};
 
+use crate::die_failure;
 use crate::dispatch::Rooms;
 use crate::state::Core;
 use crate::state::groups::{GroupTable, Use};
@@ -57,7 +58,7 @@ pub(crate) fn image(rooms: &Rooms) -> Option<Image> {
     // What a core that keeps data knows is on its flash.
     let is_still = rooms.is_quiet() && !metadata.has_journal() && core.is_still();
     let mut groups = core.groups().image();
-    let mut dies: Vec<Holdings> = core.dies().map(|(_, die)| die.image(core.changes())).collect();
+    let mut dies: Vec<Holdings> = core.dies().map(|(_, die)| die.image(core.changes().count())).collect();
     for group in sanitise.keys().iter().flat_map(|keys| keys.groups(core)) {
         // The restored core takes all trees of keys for whole, and has no use for these.
         groups.uses[group.index()] = Use::Drained;
@@ -93,11 +94,19 @@ pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static st
     core.map_mut().restore(image.segments);
     core.groups_mut().restore(image.groups);
     core.restore(image.dies, image.turn, image.gc_stalled, image.worn_out);
+    let failed: Vec<DieId> = core.die_ids().filter(|&die| is_failed(core, die)).collect();
+    die_failure::resume(core, failed);
     core.find_data(|_| [None; 2]);
     learn_all_wear(core, panel);
     gc.resume(image.victims_drawn);
     sanitise.assume_secret(core);
     Ok(())
+}
+
+/// True if nothing of `die` is in service: no group of a die that answers is lost.
+fn is_failed(core: &Core, die: DieId) -> bool {
+    let mut groups = core.layout().groups_of(die).map(|group| core.groups().use_of(BlockGroup(group as u32)));
+    groups.all(|use_of| matches!(use_of, Use::Bad | Use::Lost))
 }
 
 fn check_table(core: &Core, table: &GroupTable) -> Result<(), &'static str> {
@@ -207,7 +216,7 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
     demand(rewrite_queue.iter().all(|(group, ..)| range.contains(&group.index())), "a die's list names a block group of another die")?;
     for (index, found) in range.clone().zip(&found) {
         let use_of = table.uses[index];
-        let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Metadata);
+        let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Metadata | Use::Lost);
         demand(*found == is_listed.then_some(use_of), "a block group is not where its use says")?;
         let is_empty = matches!(use_of, Use::Free | Use::Bad | Use::Drained | Use::Metadata);
         demand(!is_empty || table.valid[index] == Candidates::OUT, "a block group without data holds valid units")?;

@@ -89,7 +89,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
         journal: keeps_journal,
         oob: config.copies_oob(),
         // A checkpoint does not tell of copies that are stale, and those are what a sanitiser looks for.
-        checkpoints: keeps_journal && !has_secrets && config.checkpoint_every.is_some(),
+        checkpoints: keeps_journal && !has_secrets && config.checkpoint_every.is_some() && !config.has_twins(),
     };
     let metadata = Metadata::new(&mut core, kinds);
     begin_services(config, &mut core, &panel, &metadata);

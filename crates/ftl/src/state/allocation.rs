@@ -58,15 +58,35 @@ pub(crate) fn take_spared_group(core: &mut Core, left: u32) -> Option<BlockGroup
 }
 
 fn take_for_core(core: &mut Core, left: u32, is_plain: bool) -> Option<BlockGroup> {
-    let (die, place) = offer(core, left, is_plain)?;
+    let (die, place) = offer(core, left, is_plain, None)?;
     let group = core.die_mut(die).take_free_at(place)?;
     core.groups_mut().take_for_core(group);
     Some(group)
 }
 
-/// Free group with spared wordlines, or without any if `is_plain`, of the dies that have more than `left` free groups: its die, and its place there.
-fn offer(core: &Core, left: u32, is_plain: bool) -> Option<(DieId, usize)> {
-    let roomy = core.dies().filter(|(_, die)| die.free_count() > left);
+/// Take two free groups for metadata on two dies that have more than `left` free groups each; none, if there are no two. `alone`: both may be of one die, or
+/// there may be one.
+pub(crate) fn take_metadata_pair(core: &mut Core, left: u32, alone: bool) -> Vec<BlockGroup> {
+    let first = offer(core, left, true, None);
+    let has_second = first.is_some_and(|(die, _)| offer(core, left, true, Some(die)).is_some());
+    if !has_second && !alone {
+        return Vec::new();
+    }
+    let mut groups = Vec::with_capacity(2);
+    let mut but = None;
+    for _ in 0..2 {
+        let Some((die, place)) = offer(core, left, true, but) else { break };
+        let Some(group) = core.die_mut(die).take_free_at(place) else { break };
+        core.groups_mut().take_for_core(group);
+        groups.push(group);
+        but = has_second.then_some(die);
+    }
+    groups
+}
+
+/// Free group with spared wordlines, or without any if `is_plain`, of the dies but `but` that have more than `left` free groups: its die, and its place there.
+fn offer(core: &Core, left: u32, is_plain: bool, but: Option<DieId>) -> Option<(DieId, usize)> {
+    let roomy = core.dies().filter(|(id, die)| die.free_count() > left && Some(*id) != but);
     let first = |(id, die): (DieId, &Die)| {
         if !core.groups().can_spare() {
             return Some((id, pick(core, id, Stream::Host)?));
@@ -97,8 +117,11 @@ pub(crate) fn take_last_group(core: &mut Core) -> Option<BlockGroup> {
     Some(group)
 }
 
-/// Release `group`, whose metadata is not needed any more.
+/// Release `group`, whose metadata is not needed any more. On a failed die it is bad already.
 pub(crate) fn release_metadata_group(core: &mut Core, group: BlockGroup, cause: Cause) {
+    if core.is_failed(core.layout().die(group)) {
+        return;
+    }
     core.groups_mut().release(group);
     let die = core.layout().die(group);
     core.die_mut(die).give_erasable(group, cause);

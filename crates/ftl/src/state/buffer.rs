@@ -448,6 +448,11 @@ impl Buffer {
         }
     }
 
+    /// True if the unit in `slot`, which is being programmed, was trimmed meanwhile.
+    pub(crate) fn is_trimmed(&self, slot: u32) -> bool {
+        self.slots[slot as usize].doomed
+    }
+
     /// End the program of `slot`, which succeeded.
     #[inline]
     pub(crate) fn landed(&mut self, slot: u32) -> Landing {
@@ -485,9 +490,9 @@ impl Buffer {
     }
 
     /// Drop whatever the buffer holds of `lpn`, because it was trimmed.
-    pub(crate) fn discard(&mut self, lpn: u32) {
+    pub(crate) fn discard(&mut self, lpn: u32) -> bool {
         let Some(slot) = self.index.get(lpn) else {
-            return;
+            return false;
         };
         self.index.remove(lpn);
         match self.slots[slot as usize].state {
@@ -508,6 +513,7 @@ impl Buffer {
             }
             State::Free | State::Retired => unreachable!("such a slot is in no index"),
         }
+        true
     }
 
     /// Retire `slot`, which was trimmed. Capacitors that keep it promised its data to the host, and until the trim is durable older data would take its
@@ -541,9 +547,9 @@ impl Buffer {
 
     /// Drop whatever the buffer holds of `lpn`, in a core that keeps data. Unlike [`Buffer::discard`], it notes the waiting requests in `dropped` and does
     /// not release them.
-    pub(crate) fn discard_into(&mut self, lpn: u32, dropped: &mut Dropped) {
+    pub(crate) fn discard_into(&mut self, lpn: u32, dropped: &mut Dropped) -> bool {
         let Some(slot) = self.index.get(lpn) else {
-            return;
+            return false;
         };
         let older = Some(self.slots[slot as usize].partner).filter(|&partner| partner != NIL);
         for slot in std::iter::once(slot).chain(older) {
@@ -556,7 +562,7 @@ impl Buffer {
                 node = next;
             }
         }
-        self.discard(lpn);
+        self.discard(lpn)
     }
 
     /// The next part whose wait for a unit is over.
@@ -614,85 +620,4 @@ impl Buffer {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: Nanos = Nanos::ZERO;
-
-    fn slot(admission: Admission) -> u32 {
-        match admission {
-            Admission::Slot(slot) | Admission::Behind(slot, _) => slot,
-            Admission::Full => panic!("full"),
-        }
-    }
-
-    #[test]
-    fn a_unit_in_flight_is_not_changed_and_its_successor_follows_it() {
-        let mut buffer = Buffer::new(4, 1, Protection::None);
-        let first = slot(buffer.write(NOW, 7, 1, false));
-        assert_eq!(buffer.take(), Some((first, 7)));
-        let second = slot(buffer.write(NOW, 7, 1, false));
-        assert_ne!(first, second);
-        assert_eq!(slot(buffer.write(NOW, 7, 1, false)), second, "further writes join the one that waits");
-        assert_eq!(buffer.take(), None, "the newer version waits for the older");
-        assert_eq!(buffer.landed(first), Landing::Commit(7));
-        assert_eq!(buffer.take(), Some((second, 7)));
-        assert_eq!(buffer.landed(second), Landing::Commit(7));
-        assert!(buffer.is_empty() && !buffer.covers(7, 1));
-    }
-
-    #[test]
-    fn a_trim_undoes_writes_in_every_state() {
-        let mut buffer = Buffer::new(8, 4, Protection::None);
-        buffer.write(NOW, 1, 0b1111, false);
-        buffer.write(NOW, 2, 0b0001, false);
-        buffer.discard(1);
-        buffer.discard(2);
-        assert!(buffer.is_empty());
-        buffer.write(NOW, 3, 0b0001, false);
-        let (filling, _) = buffer.take_partial().unwrap();
-        buffer.discard(3);
-        buffer.filled(filling);
-        assert!(buffer.is_empty() && buffer.complete() == 0);
-        buffer.write(NOW, 4, 0b1111, false);
-        let (flight, _) = buffer.take().unwrap();
-        buffer.write(NOW, 4, 0b1111, false);
-        buffer.discard(4);
-        assert_eq!(buffer.landed(flight), Landing::Discard);
-        assert!(buffer.is_empty());
-    }
-
-    #[test]
-    fn a_barrier_passes_when_everything_before_it_is_durable() {
-        let mut buffer = Buffer::new(8, 1, Protection::None);
-        buffer.write(NOW, 1, 1, false);
-        let first = buffer.barrier();
-        buffer.write(NOW, 2, 1, false);
-        let (one, _) = buffer.take().unwrap();
-        let (two, _) = buffer.take().unwrap();
-        buffer.landed(two);
-        assert!(buffer.durable_epoch() <= first, "unit 1 is not durable yet");
-        buffer.landed(one);
-        assert!(buffer.durable_epoch() > first);
-    }
-
-    #[test]
-    fn a_failed_program_comes_first_and_keeps_its_waiters() {
-        let mut buffer = Buffer::new(8, 1, Protection::None);
-        let one = slot(buffer.write(NOW, 1, 1, false));
-        buffer.await_durable(one, PartId(42));
-        buffer.write(NOW, 2, 1, false);
-        buffer.take();
-        buffer.failed(one);
-        assert_eq!(buffer.next_released(), None);
-        assert_eq!(buffer.take(), Some((one, 1)));
-        buffer.write(NOW, 1, 1, false);
-        buffer.failed(one);
-        assert_eq!(buffer.next_released(), None, "the newer version has inherited the wait");
-        buffer.take();
-        let (newer, lpn) = buffer.take().unwrap();
-        assert_eq!(lpn, 1);
-        buffer.landed(newer);
-        assert_eq!(buffer.next_released(), Some(PartId(42)));
-    }
-}
+mod tests;

@@ -85,6 +85,22 @@ impl Die {
         }
     }
 
+    /// Leave service: everything but the operation under way, the reads that wait and the stops is forgotten.
+    pub(crate) fn leave_service(&mut self) {
+        self.free.clear();
+        self.open.iter_mut().for_each(Vec::clear);
+        self.job = None;
+        self.moved.clear();
+        self.failed.clear();
+        self.erasable.clear();
+        self.awaiting_last_units.clear();
+        self.rewrite_queue.clear();
+        self.extra_victim = None;
+        self.gc_stalled = false;
+        self.gc_pays_from = None;
+        self.spare_blocks.clear();
+    }
+
     // What it is doing.
 
     #[inline]

@@ -31,6 +31,8 @@ pub enum Use {
     Bad,
     /// Reserved for metadata of the core: the journal, a checkpoint, or the key store.
     Metadata,
+    /// On a failed die, with units that the host has neither written nor trimmed since: they are lost.
+    Lost,
 }
 
 /// The block-group table as plain data.
@@ -320,6 +322,24 @@ impl BlockGroups {
         self.stale[index * self.words..][..self.words].fill(0);
         if let Some(spared) = &mut self.spared {
             spared.forget(group);
+        }
+    }
+
+    /// Take `group` out of service, whose die has failed: it is lost if it holds valid units, and bad otherwise. Returns the number of units lost.
+    pub(crate) fn lose(&mut self, group: BlockGroup) -> u32 {
+        let (index, valid) = (group.index(), self.valid(group));
+        if self.uses[index] != Use::Bad {
+            self.uses[index] = if valid > 0 { Use::Lost } else { Use::Bad };
+        }
+        self.valid[index] |= Candidates::OUT;
+        self.condemned[index] = false;
+        valid
+    }
+
+    /// Note that a unit of the lost `group` has become stale. Without any other it is bad.
+    pub(crate) fn heal(&mut self, group: BlockGroup) {
+        if self.valid(group) == 0 {
+            self.uses[group.index()] = Use::Bad;
         }
     }
 

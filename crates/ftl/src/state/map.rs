@@ -214,17 +214,6 @@ impl Map {
             Segment::Unmapped | Segment::Regular | Segment::Units(_) => unreachable!("just made"),
         }
     }
-
-    /// Logical unit at the valid `addr`: `marked`, as the spare area says, or as the map knows where that can no longer be read.
-    #[inline]
-    pub(crate) fn named(&self, marked: u32, addr: UnitAddr) -> u32 {
-        if marked < self.exported() { marked } else { self.look_up(addr) }
-    }
-
-    #[cold]
-    fn look_up(&self, addr: UnitAddr) -> u32 {
-        (0..self.exported()).find(|&lpn| self.get(lpn) == addr).expect("what is valid is mapped")
-    }
 }
 
 #[inline]

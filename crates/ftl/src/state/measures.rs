@@ -71,6 +71,11 @@ impl Measures {
         self.busy.retain(|&busy| busy != die);
     }
 
+    /// Drop all measurements that wait for `die`.
+    pub(crate) fn drop_all(&mut self, die: DieId) {
+        self.waiting.get_mut(die.index()).map(Vec::clear);
+    }
+
     /// Measurements that wait, for an image. Those that others held back may start at once on the restored core.
     pub(crate) fn image(&self) -> Vec<Measurement> {
         self.waiting.iter().flatten().map(|&(wanted, _)| wanted).collect()

@@ -10,8 +10,10 @@ pub(crate) mod barriers;
 pub(crate) mod batch;
 pub(crate) mod beginning;
 pub(crate) mod buffer;
+pub(crate) mod changes;
 pub(crate) mod data;
 pub(crate) mod die;
+pub(crate) mod failures;
 pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
@@ -32,6 +34,7 @@ pub(crate) mod settings;
 pub(crate) mod spare_blocks;
 pub(crate) mod spared;
 pub(crate) mod stops;
+pub(crate) mod trimmed;
 pub mod view;
 pub(crate) mod warm_clock;
 pub(crate) mod wear;
@@ -41,9 +44,11 @@ pub(crate) mod work;
 use barriers::Barriers;
 use beginning::{Beginning, Watched};
 use buffer::Buffer;
+use changes::Changes;
 use data::{MetadataKind, Newest};
 use die::Die;
-use groups::{BlockGroups, Use};
+use failures::Failures;
+use groups::BlockGroups;
 use idle::IdleDies;
 use layout::{BlockGroup, Layout, UnitAddr};
 use loadable::LoadableDies;
@@ -55,8 +60,9 @@ use readers::Readers;
 use refused::Refused;
 use request::{Note, Requests};
 use services::{OwnMemos, ServiceRoom};
-use settings::{Acknowledge, Settings};
+use settings::Settings;
 use stops::Busy;
+use trimmed::TrimmedParts;
 use view::View;
 use work::{Activity, Moved, Stream};
 
@@ -84,14 +90,14 @@ pub(crate) struct Core {
     refused: Option<Box<Refused>>,
     /// Lost sectors, once there are any in a core that stores no bytes.
     lost: Option<Box<LostSectors>>,
+    /// Failed dies, once a die was suspect.
+    failures: Option<Box<Failures>>,
+    trimmed: TrimmedParts,
     outbox: Outbox,
     services: ServiceRoom,
     /// Instant of the call that is being answered.
     now: Nanos,
-    /// Count of host changes to what is valid: programs and trims.
-    changes: u64,
-    /// Units of host data that became stale and have not been reported yet.
-    invalidated: u32,
+    changes: Changes,
     /// True if some die can collect nothing.
     gc_stalled: bool,
     worn_out: bool,
@@ -129,11 +135,12 @@ impl Core {
             readers: Readers::new(watches_reads),
             refused: None,
             lost: None,
+            failures: None,
+            trimmed: TrimmedParts::default(),
             outbox: Outbox::new(settings.keeps_data),
             services: ServiceRoom::default(),
             now: Nanos::ZERO,
-            changes: 0,
-            invalidated: 0,
+            changes: Changes::default(),
             gc_stalled: false,
             worn_out: false,
             flushes_all: false,
@@ -230,8 +237,6 @@ impl Core {
         View::new(&self.groups, &self.dies, self.services.get(), self.now)
     }
 
-    // Time.
-
     /// Instant of the call that is being answered.
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
@@ -299,6 +304,7 @@ impl Core {
     /// Queue the read `tag` of `die`, which is under way, before the others of this `priority`.
     pub(crate) fn queue_again(&mut self, die: DieId, priority: Priority, tag: OpTag) {
         self.under_way -= 1;
+        self.pending[tag].is_begun = true;
         self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
     }
 
@@ -317,7 +323,9 @@ impl Core {
     /// Note that `die` has nothing to do.
     #[inline]
     pub(crate) fn rest(&mut self, die: DieId) {
-        self.idle.insert(die, self.now);
+        if !self.failures.as_ref().is_some_and(|failures| failures.bars(die)) {
+            self.idle.insert(die, self.now);
+        }
     }
 
     #[inline]
@@ -381,6 +389,24 @@ impl Core {
                 self.wake(die);
             }
         }
+    }
+
+    /// Failed dies; `None`: nothing has ever gone wrong.
+    #[inline]
+    pub(crate) fn failures(&self) -> Option<&Failures> {
+        self.failures.as_deref()
+    }
+
+    /// True if `die` has failed.
+    #[inline]
+    pub(crate) fn is_failed(&self, die: DieId) -> bool {
+        self.failures.as_ref().is_some_and(|failures| failures.has(die))
+    }
+
+    /// True if the unit at `addr` is lost, because its die has failed.
+    #[inline]
+    pub(crate) fn is_lost(&self, addr: UnitAddr) -> bool {
+        self.failures.is_some() && addr != UnitAddr::NONE && self.is_failed(self.layout.die(self.layout.group(addr)))
     }
 
     // Operations.
@@ -537,20 +563,12 @@ impl Core {
         }
     }
 
-    // Groups.
-
-    /// True if the blocks in service can hold what was promised to the host and still be collected.
-    pub(crate) fn has_enough_space(&self) -> bool {
-        let per_group = u64::from(self.groups.least_usable());
-        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(BlockGroup(group as u32)) != Use::Bad).count() as u64;
-        good.saturating_sub(u64::from(self.settings.reserve)) * per_group >= u64::from(self.map.exported())
-    }
-
     // Units.
 
     /// Location of the newest bytes of `lpn`.
     pub(crate) fn newest(&self, lpn: u32) -> Newest {
-        Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn), is_refused: self.is_refused(lpn) }
+        let on_flash = self.map.get(lpn);
+        Newest { buffered: self.buffer.held(lpn), on_flash, is_refused: self.is_refused(lpn) || self.is_lost(on_flash) }
     }
 
     /// Number of reads that each read of the host stands for.
@@ -601,35 +619,29 @@ impl Core {
         (!self.settings.keeps_data).then(|| &mut **self.lost.get_or_insert_default())
     }
 
-    /// Count `units` units of host data that the host has made stale.
+    /// Units that are trimmed in part.
     #[inline]
-    pub(crate) fn add_invalidated(&mut self, units: u32) {
-        self.invalidated += units;
+    pub(crate) fn trimmed(&self) -> &TrimmedParts {
+        &self.trimmed
     }
 
-    /// Take the number of units of host data that have become stale since the last call.
-    #[inline]
-    pub(crate) fn take_invalidated(&mut self) -> u32 {
-        std::mem::take(&mut self.invalidated)
+    /// Units that are trimmed in part, to be changed.
+    pub(crate) fn trimmed_mut(&mut self) -> &mut TrimmedParts {
+        &mut self.trimmed
     }
 
-    /// Count of host changes to what is valid.
+    /// Counts of what the host has changed.
     #[inline]
-    pub(crate) fn changes(&self) -> u64 {
-        self.changes
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     #[inline]
-    pub(crate) fn note_change(&mut self, is_one: bool) {
-        self.changes += u64::from(is_one);
+    pub(crate) fn changes_mut(&mut self) -> &mut Changes {
+        &mut self.changes
     }
 
     // What is promised.
-
-    /// True if a write or trim is acknowledged as soon as the buffer holds it.
-    pub(crate) fn acknowledges_buffered(&self, is_fua: bool) -> bool {
-        self.settings.buffer.acknowledge == Acknowledge::Buffered && !is_fua
-    }
 
     #[inline]
     pub(crate) fn is_worn_out(&self) -> bool {

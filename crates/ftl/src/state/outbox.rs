@@ -41,8 +41,14 @@ impl Outbox {
         !self.stops.is_empty()
     }
 
-    /// Queue a note for the log.
+    /// Queue a note for the log. Units that are healed one after the other are told together.
     pub(crate) fn note(&mut self, note: Note) {
+        if let (Note::UnitsHealed(die, units), Some(Note::UnitsHealed(last, sum))) = (note, self.notes.back_mut())
+            && *last == die
+        {
+            *sum += units;
+            return;
+        }
         self.notes.push_back(note);
     }
 

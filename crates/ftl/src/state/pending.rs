@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     Move { units: u64 },
     /// Program of the die's batch; `closes`: the last of its group.
     Program { program: u32, closes: bool },
+    /// Read of a first page, to learn whether its die has failed: with the tries of any other read, or with a single one.
+    Probe { has_tries: bool },
     /// Erase of a block group.
     Erase,
     /// Copyback of a program unit; `closes`: the last of its group.
@@ -53,13 +55,15 @@ pub(crate) struct Pending {
     pub cause: Cause,
     /// Class of a read that waits in its die's queue.
     pub priority: Option<Priority>,
+    /// True for a read that has left its die unfinished and waits again: the drive goes on with it under its tag.
+    pub is_begun: bool,
 }
 
 impl Pending {
     /// Creates an operation with no other queued behind it.
     #[inline]
     pub(crate) fn new(purpose: Purpose, group: BlockGroup, offset: u32, bytes: Bytes) -> Pending {
-        Pending { purpose, group, offset, bytes, next: OpTag(NIL), cause: Cause::Host, priority: None }
+        Pending { purpose, group, offset, bytes, next: OpTag(NIL), cause: Cause::Host, priority: None, is_begun: false }
     }
 
     /// Creates a read for `cause`.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Spans;
-use wordline_units::{HostOp, PartId, Priority};
+use wordline_units::{DieId, HostOp, PartId, Priority};
 
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::util::list::Slab;
@@ -38,7 +38,7 @@ pub struct Acknowledgement {
     pub id: u32,
     /// True if the request succeeded in full.
     pub ok: bool,
-    /// Sectors of a read in units that hold nothing.
+    /// Sectors of a read in units that hold nothing; sectors of a trim beyond the units that it freed.
     pub blank: u32,
     /// Latency parts of the operation whose report released the request; `None`: no report did.
     pub released_by: Option<Spans>,
@@ -64,6 +64,14 @@ pub enum Note {
     ProgrammedAgain(BlockGroup),
     /// Units of this block group could not be read to be moved or completed: so many of them.
     DataLost(BlockGroup, u32),
+    /// A die is suspected to have failed, because an operation in this block group went badly.
+    DieSuspected(BlockGroup),
+    /// A die has failed: nothing is read or written there any more.
+    DieFailed(DieId),
+    /// Units were lost with a failed die: so many of them.
+    UnitsLost(DieId, u32),
+    /// Units that were lost with a failed die were written or trimmed: so many of them.
+    UnitsHealed(DieId, u32),
     /// The core takes no more writes.
     WornOut,
 }
@@ -145,7 +153,7 @@ impl Requests {
         self.parts[part].ok = false;
     }
 
-    /// Count `sectors` sectors of the read `part` that are in units that hold nothing.
+    /// Count `sectors` sectors of `part` that read nothing, or free nothing.
     pub(crate) fn add_blank(&mut self, part: PartId, sectors: u32) {
         self.parts[part].blank += sectors;
     }

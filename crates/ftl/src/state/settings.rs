@@ -31,6 +31,10 @@ pub(crate) struct Settings {
     pub steps: Steps,
     /// True if the drive stores the bytes of user data.
     pub keeps_data: bool,
+    /// True if the map log takes the place of the journal's generations, of checkpoints and of summaries.
+    pub twins: bool,
+    /// Length of the map log, in programs, from which on its checkpoints hurry.
+    pub log_programs: u32,
     /// Data programs per checkpoint program; `None`: there are no checkpoints.
     pub checkpoint_every: Option<u32>,
     /// Groups that take no host data: those that GC keeps free, those that are open, and those for metadata.
@@ -43,6 +47,14 @@ pub(crate) struct Settings {
     pub free_block: FreeBlockConfig,
     /// Policy that decides when blocks leave service.
     pub retirement: RetirementPolicy,
+    /// Settings of the detector of failed dies.
+    pub repair: RepairConfig,
+    /// Most bad groups of a die that has not failed.
+    pub bad_groups_most: u32,
+    /// Wrong bits of a codeword from which on a page reads as noise.
+    pub noise_bits: u32,
+    /// Groups of `reserve` that are of one die.
+    pub die_reserve: u32,
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
     /// Number of blocks of a die that take moved data at once.
@@ -56,6 +68,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// True if a write or trim is acknowledged as soon as the buffer holds it.
+    pub(crate) fn acknowledges_buffered(&self, is_fua: bool) -> bool {
+        self.buffer.acknowledge == Acknowledge::Buffered && !is_fua
+    }
+
     /// Bytes of `units` units.
     #[inline]
     pub(crate) fn unit_bytes(&self, units: u32) -> Bytes {
@@ -130,6 +147,24 @@ pub struct FreeBlockConfig {
     pub key: FreeBlockPolicy,
     /// Static wear levelling: the data of the closed block that is furthest behind moves once it is behind by this much, in the unit of `key`; `None`: never.
     pub gap: Option<u32>,
+}
+
+/// Settings of the detector of failed dies, and of what a core does without them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RepairConfig {
+    /// True if the core looks for dies that have failed.
+    pub detect: bool,
+    /// Share of a die's block groups that may be bad before the die counts as failed.
+    pub bad_blocks_per_die: f64,
+    /// Share of a codeword's bits that is wrong where a page reads as noise.
+    pub noise: f64,
+    /// Utilisation from which on a core with a failed die takes no more writes.
+    pub limit: f64,
+}
+
+impl RepairConfig {
+    /// The detector is on: 2 % of a die's blocks may be bad, a quarter of a codeword is noise, and writes end at 98 %.
+    pub const DEFAULT: RepairConfig = RepairConfig { detect: true, bad_blocks_per_die: 0.02, noise: 0.25, limit: 0.98 };
 }
 
 /// Settings of the order in which a die takes its work.

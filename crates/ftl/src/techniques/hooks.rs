@@ -48,6 +48,8 @@ hooks! {
     Timer = "timer",
     /// News: a die has been idle for as long as [`Technique::idle_after`](super::seam::Technique::idle_after) says.
     Idle = "idle",
+    /// News: a die has failed.
+    DieFailed = "die_failed",
     /// Question: what work is to be done.
     Work = "work",
     /// Question: whether a piece of work may start now.

@@ -146,6 +146,11 @@ pub enum News {
         /// Number of units lost.
         units: u16,
     },
+    /// A die has failed: nothing is read or written there any more. Its groups with valid data are lost, the others bad.
+    DieFailed {
+        /// The die.
+        die: DieId,
+    },
     /// A program or erase was suspended for a read, or a read was broken off or gave way between two tries for one of a higher priority.
     Stopped(StopReport),
     /// The instant that the technique named has come. Only that technique is told.
@@ -176,6 +181,7 @@ impl News {
             | News::Moved { .. }
             | News::Retired { .. }
             | News::DataLost { .. }
+            | News::DieFailed { .. }
             | News::Stopped(_)
             | News::Timer
             | News::Idle { .. } => None,
@@ -195,6 +201,7 @@ impl News {
             News::Moved { .. } => Hook::Moved,
             News::Retired { .. } => Hook::Retired,
             News::DataLost { .. } => Hook::DataLost,
+            News::DieFailed { .. } => Hook::DieFailed,
             News::Stopped(_) => Hook::Stopped,
             News::Timer => Hook::Timer,
             News::Idle { .. } => Hook::Idle,

@@ -120,6 +120,10 @@ impl Observer for Tries {
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Harmed { .. }
             | Event::WornOut => {}
         }

@@ -6,7 +6,7 @@ use wordline_cells::{Faults, Retries};
 use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, SearchSteps, Weights};
 use wordline_flash::{ProgramScope, ReadOffsets, Sheet, Tables};
-use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, ScheduleConfig};
+use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, RepairConfig, ScheduleConfig};
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::wordline_order::WordlineOrder as Order;
@@ -95,6 +95,7 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     if every.value.0 == Some(0) {
         mistakes.at(&every.origin, "recovery.checkpoint_every is 0: expected at least 1, or \"none\"", None);
     }
+    repair(sections, mistakes);
     placement(sections, mistakes);
     programs(sections, mistakes);
     let techniques = techniques::check(sections, mistakes);
@@ -102,6 +103,21 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     let retries = retries(sections, mistakes);
     let search = search(sections, mistakes);
     (mistakes.count() == before).then_some(Checked { techniques, retries, search })
+}
+
+/// The detector of failed dies.
+fn repair(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let keys = &sections.repair;
+    for (key, share) in [("noise", &keys.noise), ("limit", &keys.limit)] {
+        if share.value == Share::NONE {
+            let why = if key == "noise" { "every page would be noise" } else { "no core with a failed die would take writes" };
+            mistakes.at(&share.origin, format!("repair.{key} is 0 %, and {why}: expected more"), None);
+        }
+    }
+    if keys.noise.value.fraction() > 0.5 {
+        let what = format!("repair.noise is {}: expected at most 50 %", keys.noise.value.write().trim_matches('"'));
+        mistakes.at(&keys.noise.origin, what, Some("half of all bits are wrong where a die puts out anything at all".into()));
+    }
 }
 
 fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
@@ -216,6 +232,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             spare_blocks: sections.mapping.spare_blocks.value,
             read_entries: 1,
             read_search: false,
+            codeword_bits: 0,
             factory_bad: Vec::new(),
             buffer: BufferConfig {
                 units: 0,
@@ -233,6 +250,12 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             },
             free_block: FreeBlockConfig { key: sections.free_block.key.value, gap: sections.free_block.gap.value.0 },
             retirement: sections.retirement.policy.value,
+            repair: RepairConfig {
+                detect: sections.repair.detect.value,
+                bad_blocks_per_die: sections.repair.bad_blocks_per_die.value.fraction(),
+                noise: sections.repair.noise.value.fraction(),
+                limit: sections.repair.limit.value.fraction(),
+            },
             // No technique has preferences of places yet.
             spared_max: 0,
             moved_blocks: 1,
@@ -254,6 +277,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             checkpoint_every: sections.recovery.checkpoint_every.value.0,
             recovers: sections.recovery.on.value,
             oob_copies: sections.recovery.oob_copies.value,
+            oob_place: sections.recovery.oob_place.value,
             seed,
             core: 0,
         },

@@ -132,6 +132,11 @@ impl Ledger {
         Ok(is_older)
     }
 
+    /// Whether `lpn` may hold `found` after a cut, where pages fail.
+    pub(super) fn allows(&self, lpn: u32, found: &[u32]) -> bool {
+        self.units[lpn as usize].states.iter().any(|state| state.sectors[..] == *found)
+    }
+
     /// All requests in hand are gone with the power.
     pub(super) fn forget_requests(&mut self) {
         self.made.clear();

@@ -17,17 +17,19 @@
 mod keys;
 mod ledger;
 mod nand;
+mod price;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
 use wordline_ftl::techniques::declaration::Declaration;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::{Choice, DECLARATIONS, crypto_erase, page_lock};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
+pub use price::{End, Extent, Price, priced_trial};
 pub use world::World;
 
 use crate::swarm::{self, Scenario};
@@ -334,6 +336,20 @@ pub fn still(seed: u64) -> Scenario {
     scenario
 }
 
+/// The drive of `scenario` with second copies on another die, and two dies or more.
+pub fn twinned(mut scenario: Scenario) -> Scenario {
+    let config = &mut scenario.config;
+    (config.oob_copies, config.oob_place) = (true, OobPlace::Neighbour);
+    let program = config.buffer.units / config.dies;
+    config.dies = config.dies.max(2);
+    config.factory_bad.resize(config.dies as usize, Vec::new());
+    config.buffer.units = config.buffer.units.max(config.dies * program);
+    while wordline_ftl::fits(config).is_err() {
+        config.sheet.geometry.blocks += 1;
+    }
+    scenario
+}
+
 /// One drive through some lives. In the first, the power goes at operation boundary `cut`, if it comes so far; in the others, at random ones. The error says
 /// what was broken.
 pub fn trial(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Result<Tally, String> {
@@ -380,14 +396,19 @@ pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) 
     rotten_trial_on(still(seed), requests, shares, bug)
 }
 
+/// Take out techniques that trials with unreadable pages do not judge. A destroyed key is no page that cannot be read, and no second copy tells of it; the
+/// place where reads begin is checked elsewhere, on pages that can be read.
+fn leave_to_others(scenario: &mut Scenario) {
+    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
+}
+
 /// As [`rotten_trial`], on the drive of `scenario`.
 ///
 /// # Errors
 /// What was broken.
 pub fn rotten_trial_on(mut scenario: Scenario, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
     let seed = scenario.seed;
-    // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
-    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
+    leave_to_others(&mut scenario);
     scenario.config.oob_copies = bug != Some(Bug::CopiesOff);
     let mut world = World::new(scenario, bug);
     let mut draw = Draw::new(seed, Stream::Mix, 11);

@@ -6,9 +6,9 @@ use wordline_flash::{Mark, Sanitisation, Target};
 use wordline_ftl::config::Config;
 use wordline_ftl::{BlockRecord, FlashReader, Found, Held, Key, Layout, OOB, PagePlace};
 use wordline_units::random::Draw;
-use wordline_units::{BlockId, DieId, PlaneId, WordlineSet};
+use wordline_units::{BlockId, DieId, PageId, PlaneId, WordlineSet};
 
-use super::Bug;
+use super::{Bug, Extent};
 
 /// What a unit's bytes are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,37 @@ impl Page {
             Page::Erased => *self = Page::Torn(Vec::new()),
             Page::Lost(units) => *self = Page::Torn(std::mem::take(units)),
             Page::Torn(_) | Page::Gone => {}
+        }
+    }
+}
+
+/// A single failure of flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Harm {
+    /// A page cannot be read, whatever it holds.
+    Page(PagePlace),
+    /// No page of a block can be read.
+    Block(PagePlace),
+    /// A die does not answer.
+    Die(DieId),
+}
+
+impl Harm {
+    /// Its extent.
+    pub(super) fn extent(self) -> Extent {
+        match self {
+            Harm::Page(_) => Extent::Page,
+            Harm::Block(_) => Extent::Block,
+            Harm::Die(_) => Extent::Die,
+        }
+    }
+
+    /// True if the page at `place` cannot be read.
+    pub(super) fn reaches(self, place: PagePlace) -> bool {
+        match self {
+            Harm::Page(page) => page == place,
+            Harm::Block(first) => PagePlace { page: first.page, ..place } == first,
+            Harm::Die(die) => die == place.die,
         }
     }
 }
@@ -334,6 +365,36 @@ impl Nand {
             }
         }
         count
+    }
+
+    /// Make every page that `harm` reaches unreadable, erased ones too. Pages that were made unreadable on purpose give nothing as before.
+    pub(super) fn fail(&mut self, harm: Harm) {
+        let (planes, per_plane) = (self.layout.planes, self.per_plane);
+        for (index, block) in (0..).zip(&mut self.blocks) {
+            let die = DieId((index / per_plane / planes) as u16);
+            let plane = PlaneId((index / per_plane % planes) as u8);
+            for (page, found) in (0..).zip(&mut block.pages) {
+                let place = PagePlace { die, plane, block: BlockId(index % per_plane), page: PageId(page) };
+                if harm.reaches(place) && *found != Page::Gone {
+                    *found = Page::Lost(vec![Stored::LOST; self.layout.units_per_page as usize]);
+                }
+            }
+        }
+    }
+
+    /// All single failures that these dies can meet: of each page, of each block, of each die.
+    pub(super) fn harms(&self) -> Vec<Harm> {
+        let place = |index: u32, page: u16| PagePlace {
+            die: DieId((index / self.per_plane / self.layout.planes) as u16),
+            plane: PlaneId((index / self.per_plane % self.layout.planes) as u8),
+            block: BlockId(index % self.per_plane),
+            page: PageId(page),
+        };
+        let blocks = 0..self.blocks.len() as u32;
+        let pages = 0..(self.layout.programs * self.layout.pages_per_program) as u16;
+        let of_pages = blocks.clone().flat_map(|block| pages.clone().map(move |page| Harm::Page(place(block, page))));
+        let of_blocks = blocks.map(|block| Harm::Block(place(block, 0)));
+        of_pages.chain(of_blocks).chain((0..self.layout.dies as u16).map(|die| Harm::Die(DieId(die)))).collect()
     }
 
     /// The units of every page that is whole.

@@ -5,6 +5,7 @@ mod copies;
 mod counts;
 mod ends;
 mod gone;
+mod harm;
 mod orders;
 mod owed;
 

@@ -56,6 +56,10 @@ impl Observer for Seen {
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Stopped { .. }
             | Event::Harmed { .. }
             | Event::WornOut => {}

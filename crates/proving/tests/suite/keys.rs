@@ -69,7 +69,11 @@ impl Observer for Log {
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }
             | Event::Harmed { .. }
-            | Event::DataLost { .. } => {}
+            | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. } => {}
         }
     }
 }

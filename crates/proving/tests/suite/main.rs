@@ -5,6 +5,7 @@ mod composition;
 mod conformance;
 mod cuts;
 mod determinism;
+mod failing;
 mod hashes;
 mod keys;
 mod last_resort;

@@ -21,6 +21,7 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
     firmware.factory_bad = vec![];
     let rate = |draw: &mut Draw, low: u64, span: u64| Rate::from_mega_transfers(low + draw.below(span), 8);
     Config {
+        die_timeout: Nanos::from_millis(100),
         sheet: firmware.sheet,
         cells: None,
         faults: Faults {

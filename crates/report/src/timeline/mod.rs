@@ -135,6 +135,10 @@ impl Timeline {
             | Event::ProgrammedAgain { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }
+            | Event::DieSuspected { .. }
+            | Event::DieFailed { .. }
+            | Event::UnitsLost { .. }
+            | Event::UnitsHealed { .. }
             | Event::Harmed { .. }
             | Event::WornOut => return,
         };

@@ -23,6 +23,7 @@ fn begin(metrics: &mut Metrics, slot: u32, op: HostOp, from: u64) -> Completion 
     let (request, priority, sectors) = (RequestId(slot), Priority::Normal, 8);
     metrics.observe(Nanos(from), &Event::Arrived { request, op, priority, sectors });
     Completion {
+        for_failure: false,
         request,
         op,
         priority,

@@ -26,6 +26,7 @@ fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32
     let stages = Stages { core: Nanos(took / 4), die: Nanos(took - took / 4), ..Stages::default() };
     metrics.observe(Nanos(from), &Event::Arrived { request, op, priority, sectors });
     let done = Completion {
+        for_failure: false,
         request,
         op,
         priority,

@@ -25,6 +25,7 @@ fn arrived(request: u32) -> Event {
 
 fn completed(request: u32, from: u64, took: u64) -> Event {
     Event::Completed(Completion {
+        for_failure: false,
         request: RequestId(request),
         op: HostOp::Read,
         priority: Priority::Normal,

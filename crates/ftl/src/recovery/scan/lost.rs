@@ -43,8 +43,11 @@ pub(super) fn look_at_kept(scan: &mut RecoveryScan, config: &Config, reader: &mu
                 scan.version = scan.version.max(record.version);
                 scan.kept_trims.push((index, record));
             }
-            Some(Fact::Marks(record)) => {
+            Some(Fact::Marks(record, serial)) => {
                 scan.kept_places.insert((record.filling, record.program), index);
+                if scan.log.is_some() {
+                    scan.kept_marks.push((serial, record.clone()));
+                }
                 scan.sealed.learn([record]);
             }
             None => {}
@@ -87,8 +90,9 @@ pub(super) fn find_lost(scan: &mut RecoveryScan, number: usize, marks_lost: bool
     let seen = &scan.stands[number].seen;
     let has_ended = |(least, most): (u32, u32)| least < most || (scan.is_in_order && least + 1 < seen.written);
     scan.is_rotten |= !is_needless && unnamed.is_some_and(has_ended);
+    let spared = scan.spared_max * layout.programs_per_wordline();
     if unnamed.is_some() && !was_let_go {
-        scan.is_unknown |= if is_broken { marks_lost } else { seen.may_be_needed(layout, early.is_some(), marks_lost) };
+        scan.is_unknown |= if is_broken { marks_lost } else { seen.may_be_needed(layout, early.is_some(), marks_lost, spared) };
     }
 }
 
@@ -173,15 +177,15 @@ pub(super) fn doubt_refused(scan: &mut RecoveryScan) {
 pub(in crate::recovery) fn refused_before(scan: &RecoveryScan) -> impl Iterator<Item = (u32, u64)> {
     let newest = scan.journal.as_ref().map_or(0, |journal| journal.generation);
     let counts = move |page: &&Page| page.generation > newest || scan.in_force.contains(&page.generation);
-    let pages = scan.stands.iter().flat_map(|stand| &stand.journal).filter(counts);
-    let of_page = |page: &Page| match &page.facts {
+    let pages = scan.stands.iter().flat_map(|stand| &stand.journal).filter(counts).map(|page| &page.facts);
+    let of_facts = |facts: &Facts| match facts {
         Facts::Refused { first, version, bits } => {
             let units = (*first..scan.best.len() as u32).zip(0..bits.len() * 8);
             units.filter(|&(_, bit)| bits[bit / 8] >> (bit % 8) & 1 == 1).map(|(lpn, _)| (lpn, *version)).collect()
         }
         Facts::Records(_) | Facts::Unmapped { .. } | Facts::Memos(_) | Facts::Marks(_) | Facts::History(_) => Vec::new(),
     };
-    pages.flat_map(of_page)
+    pages.chain(scan.log.iter().flat_map(|log| log.facts())).flat_map(of_facts)
 }
 
 /// Check that no page of the journal's generation is missing, as far as pages programmed after it tell. If a trim may be missing, the content of the drive is
@@ -194,7 +198,10 @@ pub(super) fn check_journal(scan: &mut RecoveryScan, layout: &Layout) -> bool {
         has_gap = scan.stands[stand].gaps(generation);
         has_gap[1] = lacks_marks(scan, generation, layout);
         // A later generation that was being begun: of its last program nobody knows whether it has ended, but of those before.
-        let is_later = |stand: &PhysicalBlocks| !stand.erase_was_begun() && stand.journal.iter().any(|page| page.generation > generation);
+        // One that was cut short before all programs of its snapshot had been begun never held.
+        let may_have_held = |stand: &PhysicalBlocks, later: u64| later > generation && !stand.is_begun(later, layout);
+        let is_later =
+            |stand: &PhysicalBlocks| !stand.erase_was_begun() && stand.journal.iter().any(|page| may_have_held(stand, page.generation));
         let is_cut_before_its_end =
             |stand: &PhysicalBlocks| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * layout.units_per_program);
         scan.is_unknown |= scan.has_copies && scan.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
@@ -245,7 +252,8 @@ fn lacks_marks(scan: &mut RecoveryScan, newest: u64, layout: &Layout) -> bool {
 pub(in crate::recovery) fn is_sealed(scan: &RecoveryScan, copy: &Copied, layout: &Layout) -> bool {
     let PhysicalBlocks { is_settled, seen, .. } = &scan.stands[copy.stand as usize];
     let is_named = || second_mark(scan, copy.stand as usize, copy.offset, layout).is_some_and(|mark| mark != MarkCopy::NOTHING);
-    !scan.has_copies || *is_settled || seen.is_summarised(layout) || is_named()
+    let is_logged = || scan.log.is_some() && super::by_log::is_logged(scan, copy.stand as usize, copy.offset, layout);
+    !scan.has_copies || *is_settled || seen.is_summarised(layout) || is_named() || is_logged()
 }
 
 /// Strongest reason why each stand may still be needed though the map knows nothing of it. Once it was erased, a page that becomes unreadable would bring

@@ -139,6 +139,7 @@ impl Technique for LayerSimilarity {
             | News::Moved { .. }
             | News::Retired { .. }
             | News::DataLost { .. }
+            | News::DieFailed { .. }
             | News::Stopped(_)
             | News::Timer
             | News::Idle { .. } => {}

@@ -131,7 +131,7 @@ impl World {
     }
 }
 
-fn place_of(ftl: &Firmware, addr: UnitAddr) -> PagePlace {
+pub(super) fn place_of(ftl: &Firmware, addr: UnitAddr) -> PagePlace {
     let layout = ftl.layout();
     let group = layout.group(addr);
     let place = layout.place(layout.offset(addr));

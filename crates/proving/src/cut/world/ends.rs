@@ -28,6 +28,10 @@ impl World {
                 if self.is_dark() {
                     return;
                 }
+                if page.is_empty() {
+                    // A probe.
+                    return self.report(die, tag, true, None, &[]);
+                }
                 let spare: Vec<Lpn> = page.iter().map(|(_, unit)| unit.mark.lpn).collect();
                 let block = self.ftl.groups().blocks(self.ftl.layout().group(page[0].0))[0];
                 self.nand.reads_mut(die, block).now += 1;

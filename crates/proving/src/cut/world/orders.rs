@@ -245,6 +245,10 @@ impl World {
 
     fn order_read(&mut self, operation: Operation, target: &Target) {
         let die = operation.die;
+        if operation.cause == Cause::Probe {
+            // Whether something stands there does not matter: what comes out shows how the die is.
+            return self.pace.read(die, operation.tag, Vec::new(), self.scenario.habits.slow_reports);
+        }
         let place = self.nand.places(die, target, 1)[0];
         let found = self.nand.sense(place, self.rot.is_some());
         let ftl = &self.ftl;

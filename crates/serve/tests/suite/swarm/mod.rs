@@ -54,7 +54,7 @@ pub(crate) fn number(name: &str) -> Option<u64> {
 #[test]
 fn no_seed_loses_what_it_owes() {
     let first = number("WORDLINE_SEED").unwrap_or(1);
-    let seeds = first..first + number("WORDLINE_SEEDS").unwrap_or(24);
+    let seeds = first..first + number("WORDLINE_SEEDS").unwrap_or(40);
     let requests = number("WORDLINE_REQUESTS").unwrap_or(1500);
     let named = std::env::var("WORDLINE_WITHOUT").unwrap_or_default();
     let without: Vec<&str> = FEATURES.into_iter().filter(|feature| named.split(',').any(|name| name == *feature)).collect();

@@ -1,0 +1,35 @@
+//! Facts about all units of a core, as a snapshot of the journal or a checkpoint of the map log begins with them.
+
+use crate::pages::journal::{Facts, Record, records_per_page, units_per_page};
+use crate::state::Core;
+use crate::state::layout::UnitAddr;
+
+/// Units that hold nothing, as trims of `version`, in pages of `bytes` bytes; behind them records of the older copies of units that are in the write buffer.
+pub(super) fn unmapped(core: &Core, version: u64, bytes: usize) -> Vec<Facts> {
+    let (map, buffer) = (core.map(), core.buffer());
+    let exported = map.exported();
+    let mut bits = vec![0u8; (exported as usize).div_ceil(8)];
+    for lpn in (0..exported).filter(|&lpn| map.get(lpn) == UnitAddr::NONE) {
+        bits[lpn as usize / 8] |= 1 << (lpn % 8);
+    }
+    let mut records = Vec::new();
+    for (first, version) in buffer.wanted().filter(|&(lpn, _)| map.get(lpn) == UnitAddr::NONE) {
+        bits[first as usize / 8] &= !(1 << (first % 8));
+        records.push(Record { first, count: 1, version });
+    }
+    let each = units_per_page(bytes);
+    let of_bits = (0..).zip(bits.chunks(each / 8));
+    let unmapped = of_bits.map(|(index, bits)| Facts::Unmapped { first: index * each as u32, version, bits: bits.to_vec() });
+    unmapped.chain(records.chunks(records_per_page(bytes)).map(|some| Facts::Records(some.to_vec()))).collect()
+}
+
+/// Units that are refused, in pages of `bytes` bytes.
+pub(super) fn refusals(core: &Core, bytes: usize) -> Vec<Facts> {
+    let Some(refused) = core.refused() else { return Vec::new() };
+    let (exported, each) = (core.map().exported(), units_per_page(bytes));
+    let of_chunk = |first: u32| {
+        let bits = refused.chunk(first, each / 8, exported)?;
+        Some(Facts::Refused { first, version: refused.version(), bits })
+    };
+    (0..exported).step_by(each).filter_map(of_chunk).collect()
+}
