@@ -190,6 +190,13 @@ pub(crate) struct RunOptions {
     /// Save the drive as it is after the run, come to rest. With --vertrace it is known of each page whose data it holds.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["requests", "until_steady"])]
     pub(crate) save: Option<PathBuf>,
+    /// A die fails for good at an instant of the load, such as 17@2s: its number, counted over the drive from 0, and the time from the beginning of the load.
+    /// May be given several times.
+    #[arg(long, value_name = "DIE@TIME")]
+    pub(crate) kill_die: Vec<String>,
+    /// A schedule of dies, planes and blocks that fail for good.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) faults: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) timeline: TimelineOptions,
     #[command(flatten)]
@@ -283,6 +290,9 @@ pub(crate) struct ServeOptions {
     /// What a flush survives: the death of the process, or that of the host as well, which costs a sync of the files.
     #[arg(long, value_name = "process|host", default_value = "process", requires = "media")]
     pub(crate) survive: Survive,
+    /// A die whose file is gone from the folder: it is made anew, as a die that has failed, and the drive starts with the others. May be given several times.
+    #[arg(long, value_name = "N", requires = "media")]
+    pub(crate) missing_die: Vec<u32>,
     /// How virtual time goes: as fast as it can, at the drive's own pace, or so many times as fast.
     #[arg(long, value_name = "off|real|xN", default_value = "off")]
     pub(crate) timing: wordline_serve::Timing,

@@ -3,10 +3,11 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use wordline_plan::read_text;
 use wordline_report::table::Format;
 use wordline_report::timeline::Timeline;
 use wordline_report::{DriveDetail, Interval, Report, html, table, text};
-use wordline_runs::{Job, Plotted, saved};
+use wordline_runs::{Job, Plotted, RunError, Schedule, saved};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
 use wordline_workload::trace;
@@ -32,9 +33,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let load = options.load.load()?;
     let workload = load::workload(&options.workload, &load)?;
     load.check(std::slice::from_ref(&workload))?;
+    let faults = faults(options)?;
+    faults.check(&plan.build().sheet.geometry).map_err(RunError::from)?;
     let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by([&plan]));
     let mut places = Places::reading(plan.files());
-    places.read(&options.from);
+    places.read(options.from.iter().chain(&options.faults));
     places.read(trace::files(Path::new(&options.workload)));
     check_places(&options.output, &mut places, &["intervals", "requests"])?;
     options.save.iter().chain(&options.timeline.trace_out).try_for_each(|path| places.write(path))?;
@@ -46,7 +49,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         .with_interval(interval)
         .on(image)
         .tracing(options.vertrace.then(|| plotted(&options.plot_files)))
-        .keeping(options.save.is_some());
+        .keeping(options.save.is_some())
+        .with_faults(Some(&faults).filter(|faults| !faults.is_empty()));
     let mut line = Board::new(options.output.quiet).line(plan.name());
     let outcome = job.run((logs, timeline), &mut line)?;
     if let (Some(path), Some((image, tags))) = (&options.save, &outcome.kept) {
@@ -59,6 +63,17 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let shown = text::run(&outcome.result);
     let report = Report::new(vec![outcome.result]).with_made_by(made_by);
     write(&options.output, &report, vec![Tables { of: String::new(), details: vec![outcome.detail] }], &shown)
+}
+
+/// The faults that were asked for: those of the file, then those of single options.
+fn faults(options: &RunOptions) -> Result<Schedule, Failure> {
+    let mut faults = Schedule::default();
+    if let Some(path) = &options.faults {
+        let text = read_text(path).map_err(|error| Failure::File { path: path.clone(), error })?;
+        faults.append(Schedule::parse(&text, &path.display().to_string()).map_err(RunError::from)?);
+    }
+    options.kill_die.iter().try_for_each(|text| faults.kill_die(text)).map_err(RunError::from)?;
+    Ok(faults)
 }
 
 /// The files whose counts over time are kept: those with these numbers, or one of each set.

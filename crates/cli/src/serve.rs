@@ -15,7 +15,7 @@ use wordline_nbd::Export;
 use wordline_plan::Plan;
 use wordline_serve::{
     About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, MetricsDoor, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch,
-    control_on, measure_link, open_control, open_door, open_metrics, open_or_make, serve_on, watch,
+    control_on, measure_link, open_control, open_door, open_metrics, open_or_make, replace_missing, serve_on, watch,
 };
 use wordline_units::Bytes;
 
@@ -281,6 +281,10 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
     // Media that an older build has numbered by its own rule keep that number.
     let number = media_folder::identity(folder).filter(|&number| plan.has_hash(number)).unwrap_or(plan.hash().into());
     let named = (plan.name(), number);
+    if !options.missing_die.is_empty() {
+        replace_missing(folder, &config, named, &options.missing_die, durability)
+            .map_err(|error| media_folder::refused(folder, plan, &error))?;
+    }
     let opened = open_or_make(folder, &config, named, durability).map_err(|error| media_folder::refused(folder, plan, &error))?;
     let Opened { media, dump, is_found } = opened;
     media_folder::warning(folder).iter().for_each(|warning| eprintln!("{warning}"));

@@ -153,6 +153,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         simulated_seconds: measured.elapsed.as_secs_f64(),
         steady: identity.steady,
         worn_out_seconds: measured.worn_out.map(Nanos::as_secs_f64),
+        lost: None,
         host: host(measured),
         latency_us: by_op(|op| latency(&measured.latencies(op))),
         latency_us_by_priority: priorities(measured),

@@ -40,6 +40,9 @@ pub struct Asked {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "mapping units"))]
     pub prefilled_reads: Option<u64>,
+    /// Faults that were to happen in the run, in words, from the beginning of its load. Absent where there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// A workload, and what it is known again by.

@@ -97,6 +97,11 @@ impl Measured {
         HostOp::ALL.into_iter().map(|op| self.totals.host(op).failed).sum()
     }
 
+    /// Requests of all kinds that failed because a part of a die had failed for good.
+    pub fn failed_for_failures(&self) -> u64 {
+        HostOp::ALL.into_iter().map(|op| self.totals.host(op).for_failures).sum()
+    }
+
     /// Completions per second times mean latency: the time that all requests that completed took, failed ones too, over the window.
     pub fn iops_times_latency(&self) -> f64 {
         let all = |op| self.totals.host(op).latency_ns() + self.totals.host(op).failed_ns;

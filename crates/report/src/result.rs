@@ -19,7 +19,7 @@ mod failures;
 mod waits;
 
 pub use capacity::CapacityResult;
-pub use failures::{FailedResult, Failures};
+pub use failures::{FailedResult, Failures, LostResult};
 pub use waits::{StopsOf, StopsResult, WaitResult};
 
 /// The version of the JSON. It grows when a name changes its meaning or goes away, not when one is added.
@@ -201,6 +201,9 @@ pub struct DriveResult {
     /// When the drive ran out of good blocks and stopped taking writes, since the start of the run; null if it did not.
     #[schemars(extend("x-unit" = "s"))]
     pub worn_out_seconds: Option<f64>,
+    /// What the faults of its schedule have cost. Absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostResult>,
     /// What the host got.
     pub host: HostResult,
     /// Latency from the host's issue of a request to its acknowledgement, of requests that did not fail.

@@ -1,5 +1,7 @@
 //! Tables for a terminal, at most 100 columns wide.
 
+use wordline_units::Bytes;
+
 use crate::result::{DriveResult, Latency, Wordlines};
 
 mod classes;
@@ -139,7 +141,8 @@ fn host(text: &mut String, drive: &DriveResult) {
         let blank = share(host.read_blank_bytes as f64 / host.read_bytes.max(1) as f64);
         line(text, &format!("  unwritten  {blank} of what was read holds nothing: it was never written, or was trimmed"));
     }
-    if host.failed > 0 {
+    lost(text, drive);
+    if host.failed > drive.lost.map_or(0, |lost| lost.failed) {
         let by = &host.failed_by;
         let kinds = [("reads", by.reads), ("writes", by.writes), ("trims", by.trims), ("flushes", by.flushes)];
         let kinds: Vec<String> =
@@ -151,6 +154,20 @@ fn host(text: &mut String, drive: &DriveResult) {
         }
     }
     text.push('\n');
+}
+
+/// What the faults of the run's schedule have cost, if it has one.
+fn lost(text: &mut String, drive: &DriveResult) {
+    let Some(lost) = drive.lost else { return };
+    let asked = drive.host.asked().max(1) as f64;
+    let (bytes, failed) = (Bytes(lost.bytes), count(lost.failed));
+    line(
+        text,
+        &format!("  lost       {bytes} to the faults; {failed} requests failed for it ({} of all)", share(lost.failed as f64 / asked)),
+    );
+    if lost.faults_to_come > 0 {
+        line(text, &format!("  to come    {} faults: the run ended before their instants", count(lost.faults_to_come)));
+    }
 }
 
 fn per_second(requests: u64, drive: &DriveResult) -> f64 {

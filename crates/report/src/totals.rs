@@ -20,7 +20,9 @@ pub struct HostCount {
     pub freed_nothing: u64,
     /// Requests that failed in part or whole.
     pub failed: u64,
-    /// Their summed latency in nanoseconds.
+    /// Those of them that failed because a part of a die had failed for good.
+    pub for_failures: u64,
+    /// Summed latency of those that failed in nanoseconds.
     pub failed_ns: u64,
 }
 
@@ -180,6 +182,7 @@ impl Totals {
         // What failed was not served: it has no part in rates, amplification or latency.
         if !done.ok {
             count.failed += 1;
+            count.for_failures += u64::from(done.for_failure);
             count.failed_ns += done.stages.total().0;
             return;
         }
@@ -229,6 +232,7 @@ impl Totals {
             mine.blank_sectors -= theirs.blank_sectors;
             mine.freed_nothing -= theirs.freed_nothing;
             mine.failed -= theirs.failed;
+            mine.for_failures -= theirs.for_failures;
             mine.failed_ns -= theirs.failed_ns;
             for (now, then) in mine.stages_ns.iter_mut().zip(theirs.stages_ns) {
                 *now -= then;

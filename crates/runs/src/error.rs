@@ -7,6 +7,7 @@ use wordline_plan::PlanError;
 use wordline_workload::steady::LEAST_SHARE;
 use wordline_workload::{FitError, ReplayError, SpecError, TraceError};
 
+use crate::faults::FaultsError;
 use crate::load::LoadKey;
 
 /// A run that cannot be made, or whose figures are not to be trusted.
@@ -27,6 +28,9 @@ pub enum RunError {
     /// The trace cannot be played so.
     #[error("{0}")]
     Replay(#[from] ReplayError),
+    /// The schedule of faults is wrong.
+    #[error("{0}")]
+    Faults(#[from] FaultsError),
     /// A file cannot be read.
     #[error("{path}: {error}", path = path.display())]
     File {

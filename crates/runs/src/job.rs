@@ -8,6 +8,7 @@ use wordline_plan::Plan;
 use wordline_report::{DriveDetail, DriveResult, Interval, MadeBy, VerTrace, WorkloadName};
 
 use crate::error::RunError;
+use crate::faults::Schedule;
 use crate::files::{Files, Plotted, vertrace};
 use crate::load::Load;
 use crate::prepare::{Start, filled};
@@ -31,6 +32,7 @@ pub struct Job<'a> {
     image: Option<Image>,
     plotted: Option<Plotted>,
     is_kept: bool,
+    faults: Option<&'a Schedule>,
 }
 
 /// Results of a run of a workload.
@@ -52,7 +54,7 @@ impl<'a> Job<'a> {
     /// A run of `workload`, changed as `load` says, on a new drive of `plan`.
     pub fn new(plan: &'a Plan, workload: &'a Workload, load: &'a Load) -> Job<'a> {
         let interval = Interval::default();
-        Job { plan, workload, load, named: None, made_by: None, interval, image: None, plotted: None, is_kept: false }
+        Job { plan, workload, load, named: None, made_by: None, interval, image: None, plotted: None, is_kept: false, faults: None }
     }
 
     /// The run with a result that says what was asked for, under this name of the workload, and tables that say how they are made again.
@@ -78,6 +80,11 @@ impl<'a> Job<'a> {
     /// The run with the drive kept after it, or not.
     pub fn keeping(self, is_kept: bool) -> Job<'a> {
         Job { is_kept, ..self }
+    }
+
+    /// The run with these faults, if there are any, from the beginning of its load on.
+    pub fn with_faults(self, faults: Option<&'a Schedule>) -> Job<'a> {
+        Job { faults, ..self }
     }
 
     /// Makes the run, watched by `beside`, too.
@@ -113,7 +120,8 @@ impl<'a> Job<'a> {
             .with_interval(self.interval)
             .named(self.named)
             .made_by(self.made_by)
-            .prefilled_from(load.prefill_reads.then_some(workload));
+            .prefilled_from(load.prefill_reads.then_some(workload))
+            .with_faults(self.faults);
         let made = run.make(files, beside, &mut stages, progress)?;
         let drive = made.drive;
         let image = if self.is_kept {

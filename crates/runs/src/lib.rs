@@ -20,6 +20,7 @@ pub mod compare;
 pub mod conclude;
 mod cost;
 mod error;
+mod faults;
 mod files;
 mod job;
 mod jobs;
@@ -42,6 +43,7 @@ mod workload;
 
 pub use cost::Stopwatch;
 pub use error::{RunError, SavedError};
+pub use faults::{FaultsError, Schedule};
 pub use files::{Files, Plotted};
 pub use job::{Job, Outcome};
 pub use load::{Load, LoadKey, share};

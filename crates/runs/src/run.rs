@@ -2,11 +2,14 @@
 
 use wordline_drive::{Config, Drive};
 use wordline_plan::Plan;
-use wordline_report::{Asked, DriveDetail, DriveResult, HLayer, Identity, Interval, MadeBy, Measured, Metrics, Scope, WorkloadName};
+use wordline_report::{
+    Asked, DriveDetail, DriveResult, HLayer, Identity, Interval, LostResult, MadeBy, Measured, Metrics, Scope, WorkloadName,
+};
 
 use crate::conclude::{Measurement, identity};
 use crate::cost::Stopwatch;
 use crate::error::RunError;
+use crate::faults::Schedule;
 use crate::files::Files;
 use crate::prepare::{Start, prepare};
 use crate::progress::Progress;
@@ -26,6 +29,7 @@ pub struct Run<'a> {
     named: Option<&'a WorkloadName>,
     made_by: Option<&'a MadeBy>,
     prefilled_from: Option<&'a Workload>,
+    faults: Option<&'a Schedule>,
 }
 
 /// Results of a run, and the drive as it is after it.
@@ -45,7 +49,7 @@ impl<'a> Run<'a> {
     /// A run of a drive of `plan`, whose configuration is `config`, from `start` on.
     pub fn new(plan: &'a Plan, config: Config, start: Start) -> Run<'a> {
         let interval = Interval::default();
-        Run { plan, config, start, depth: None, interval, named: None, made_by: None, prefilled_from: None }
+        Run { plan, config, start, depth: None, interval, named: None, made_by: None, prefilled_from: None, faults: None }
     }
 
     /// The run with a `depth` of requests outstanding, by which its figures are told; `None`: there is no such number.
@@ -73,6 +77,11 @@ impl<'a> Run<'a> {
         Run { prefilled_from: trace, ..self }
     }
 
+    /// The run with these faults, if there are any, from the beginning of its load on.
+    pub fn with_faults(self, faults: Option<&'a Schedule>) -> Run<'a> {
+        Run { faults, ..self }
+    }
+
     /// Makes the run with the requests of `load`, watched by the metrics, by `files` and by `beside`.
     ///
     /// # Errors
@@ -87,12 +96,14 @@ impl<'a> Run<'a> {
     ) -> Result<Made<F, B>, RunError> {
         let watch = Watch::new(Metrics::new(self.scope()), files, beside);
         let fill = self.fill();
+        self.faults.map_or(Ok(()), |faults| faults.check(&self.config.sheet.geometry))?;
         let mut prepared = prepare(self.config, self.start, watch)?;
         let prefilled_reads = self.prefilled_from.map_or(Ok(None), |trace| prepared.prefill_reads(trace))?;
         let mut drive = prepared.aged();
 
+        let told = self.faults.map(Schedule::told).unwrap_or_default();
         let (age, cells) = (self.plan.age(), self.plan.cells());
-        let asked = self.named.map(|name| Asked { workload: name.clone(), age, cells, fill, prefilled_reads });
+        let asked = self.named.map(|name| Asked { workload: name.clone(), age, cells, fill, prefilled_reads, faults: told });
         let identity = Identity { asked, ..identity(self.plan) };
         if let Some(made_by) = self.made_by {
             drive.observer.beside_mut().mark(&made_by.about(std::iter::once(&identity.run_name())));
@@ -103,6 +114,7 @@ impl<'a> Run<'a> {
         }
         let valid_before = valid_units(&drive);
 
+        self.faults.iter().for_each(|faults| faults.order(&mut drive));
         let mut cost = Stopwatch::start();
         let served = load.serve(&mut drive, progress, &mut cost)?;
         let measurement = Measurement::take(&drive, served.is_steady, cost.read());
@@ -112,7 +124,10 @@ impl<'a> Run<'a> {
         let broken = |what| RunError::Broken { drive: self.plan.name().to_owned(), what };
         let settled = settle(&mut drive, served, valid_before).map_err(broken)?;
 
-        let (result, detail, measured) = measurement.conclude(identity, settled);
+        let (mut result, detail, measured) = measurement.conclude(identity, settled);
+        if self.faults.is_some_and(|faults| !faults.is_empty()) {
+            result.lost = Some(lost(&drive, &measured));
+        }
         Ok(Made { result, detail, measured, drive })
     }
 
@@ -134,4 +149,9 @@ impl<'a> Run<'a> {
             Start::Saved(_) => None,
         }
     }
+}
+
+/// What parts that failed have cost a `drive` at rest.
+fn lost<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, measured: &Measured) -> LostResult {
+    LostResult { bytes: drive.lost_bytes().0, failed: measured.failed_for_failures(), faults_to_come: drive.scheduled().count() as u64 }
 }

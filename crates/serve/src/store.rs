@@ -581,6 +581,22 @@ pub struct Opened {
     pub is_found: bool,
 }
 
+/// Makes files for the dies `missing` of the drive of `config` in `folder`, whose own are gone: each is a die that has failed. It comes before
+/// [`open_or_make`].
+///
+/// # Errors
+/// As [`Media::replace_missing`].
+pub fn replace_missing(
+    folder: &Path,
+    config: &Config,
+    named: (&str, u128),
+    missing: &[u32],
+    durability: Durability,
+) -> Result<(), MediaError> {
+    let (identity, _) = identity_of(config, named)?;
+    Media::replace_missing(folder, &identity, missing, durability)
+}
+
 /// Opens the media of the drive of `config` in `folder`, or makes them there. `name` is the drive's, and `number` tells its plan from others.
 ///
 /// # Errors
@@ -596,7 +612,7 @@ pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128)
             ("a write buffer of so many slots with capacitors", "none, where the host may die: its capacitors are files of the host");
         return Err(MediaError::Shape { what, value: slots.into(), expected });
     }
-    if folder.join("die-000.media").exists() {
+    if (0..identity.dies).any(|die| folder.join(format!("die-{die:03}.media")).exists()) {
         let media = Media::open(folder, Some(&identity), durability)?.with_order(any_order);
         let dump = dump.map(|shape| media.open_dump(shape)).transpose()?;
         Ok(Opened { media, dump, is_found: true })

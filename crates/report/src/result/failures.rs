@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{HostResult, Report};
+use super::{DriveResult, HostResult, Report};
 use crate::grid::CellResult;
 use crate::text::{count, number};
 
@@ -24,6 +24,19 @@ pub struct FailedResult {
     /// Failed flushes.
     #[schemars(extend("x-unit" = "requests"))]
     pub flushes: u64,
+}
+
+/// What the faults of a run's schedule have cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LostResult {
+    /// Bytes that were lost when the drive had come to rest after the run: nobody has written or trimmed them since.
+    #[schemars(extend("x-unit" = "B"))]
+    pub bytes: u64,
+    /// Requests that failed for it, among those that failed.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub failed: u64,
+    /// Faults whose instant the run did not reach.
+    pub faults_to_come: u64,
 }
 
 /// What a drive failed to do, over all seeds with which it failed anything.
@@ -61,10 +74,11 @@ impl HostResult {
 }
 
 impl Report {
-    /// Drives that failed requests, over all their seeds, in each cell.
+    /// Drives that failed requests, over all their seeds, in each cell. What failed for a fault of a run's schedule was asked for.
     pub fn failures(&self) -> Vec<Failures<'_>> {
+        let unexplained = |drive: &DriveResult| drive.host.failed - drive.lost.map_or(0, |lost| lost.failed);
         let mut all: Vec<Failures<'_>> = Vec::new();
-        for (cell, drive) in self.runs().filter(|(_, drive)| drive.host.failed > 0) {
+        for (cell, drive) in self.runs().filter(|(_, drive)| unexplained(drive) > 0) {
             let of =
                 |known: &&mut Failures<'_>| known.drive == drive.name && known.cell.map(std::ptr::from_ref) == cell.map(std::ptr::from_ref);
             let known = match all.iter_mut().find(of) {
@@ -74,7 +88,7 @@ impl Report {
                     all.last_mut().expect("just pushed")
                 }
             };
-            known.failed += drive.host.failed;
+            known.failed += unexplained(drive);
             known.asked += drive.host.asked();
             let first = known.worn_out_seconds.into_iter().chain(drive.worn_out_seconds).reduce(f64::min);
             known.worn_out_seconds = first;

@@ -290,6 +290,7 @@ fn every_output_says_how_it_is_made_again() {
         cells: "physics of tlc48".to_owned(),
         fill: Some(0.5),
         prefilled_reads: Some(3),
+        faults: Vec::new(),
     };
     let (mut result, mut detail) = Toy::default().conclude();
     result.asked = Some(asked.clone());

@@ -8,6 +8,7 @@ mod control;
 mod cuts;
 mod drive;
 mod driven;
+mod failing;
 mod faults;
 mod full;
 mod guarded;

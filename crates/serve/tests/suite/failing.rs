@@ -1,0 +1,220 @@
+//! Does what has failed for good stay failed: over restarts, when faults are cleared, and with a die that does not answer?
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use wordline_chip::DieFault;
+use wordline_drive::{Config, Drive, Fault};
+use wordline_engine::Completions;
+use wordline_nbd::Op;
+use wordline_serve::{Durability, MediaPayload, MediaStore, Timing, open_or_make, replace_missing};
+use wordline_units::{BlockId, DieId, HostOp, HostRequest, PlaneId};
+
+use crate::common::{connect, small_drive, stamped};
+use crate::control::{Served, served};
+
+type Live = Drive<Completions, MediaPayload<wordline_media::Disk>>;
+
+const SECTOR: u64 = 512;
+const NAMED: (&str, u128) = ("a drive", 7);
+
+/// Media in a folder of their own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("wordline-failing-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        Folder(folder)
+    }
+
+    fn drive(&self, config: &Config) -> Live {
+        let opened = open_or_make(&self.0, config, NAMED, Durability::Process).expect("sound media");
+        let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
+        let store = MediaStore::new(opened.media, units, opened.dump);
+        if opened.is_found {
+            Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), None)
+        } else {
+            Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die))
+        }
+    }
+
+    fn die(&self, number: u32) -> PathBuf {
+        self.0.join(format!("die-{number:03}.media"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Asks, and waits for the answer; `None`: the request failed.
+fn ask(drive: &mut Live, op: HostOp, unit: u64, bytes: &[u8]) -> Option<Vec<u8>> {
+    let sectors = drive.unit_bytes().0 / SECTOR;
+    let request = if op == HostOp::Flush { HostRequest::new(op, 0, 0) } else { HostRequest::new(op, unit * sectors, sectors as u32) };
+    let id = drive.submit(&request, bytes);
+    loop {
+        if let Some(done) = drive.observer.take(id) {
+            return done.ok.then(|| drive.bytes_of(id).to_vec());
+        }
+        let next = drive.next_at().expect("something is pending while a request is outstanding");
+        drive.run_until(next);
+    }
+}
+
+const UNITS: u64 = 500;
+
+/// A drive whose units hold their numbers, on flash.
+fn filled(folder: &Folder, config: &Config) -> Live {
+    let mut drive = folder.drive(config);
+    for unit in 0..UNITS {
+        ask(&mut drive, HostOp::Write, unit, &stamped(unit, unit, config.firmware.unit.0 as usize)).expect("a new drive takes it");
+    }
+    ask(&mut drive, HostOp::Flush, 0, &[]).expect("a new drive takes it");
+    drive
+}
+
+/// Units that cannot be read. The others hold what was written.
+fn failing(drive: &mut Live, bytes: usize) -> Vec<u64> {
+    let is_lost = |&unit: &u64| match ask(drive, HostOp::Read, unit, &[]) {
+        None => true,
+        Some(read) => {
+            assert_eq!(read, stamped(unit, unit, bytes), "unit {unit}");
+            false
+        }
+    };
+    (0..UNITS).filter(is_lost).collect()
+}
+
+#[test]
+fn what_has_failed_has_failed_after_ten_restarts() {
+    let config = small_drive(2, &["cells.physics=false"]);
+    let bytes = config.firmware.unit.0 as usize;
+    let dies = config.sheet.geometry.dies() as u16;
+    let blocks = DieFault::Blocks { plane: PlaneId(0), first: BlockId(0), last: BlockId(2) };
+    for (name, die, fault) in [
+        ("die", 0, DieFault::Die { silent: false }),
+        ("silent", dies - 1, DieFault::Die { silent: true }),
+        ("plane", 1, DieFault::Plane(PlaneId(0))),
+        ("blocks", 0, blocks),
+    ] {
+        let folder = Folder::new(name);
+        let mut drive = filled(&folder, &config);
+        assert!(failing(&mut drive, bytes).is_empty());
+        let fault = Fault::Die(DieId(die), fault);
+        drive.inject(fault);
+        let lost = failing(&mut drive, bytes);
+        assert!(!lost.is_empty() && lost.len() < UNITS as usize, "{name}: {} of {UNITS}", lost.len());
+        for restart in 0..10 {
+            if restart % 2 == 0 {
+                drive.go_down();
+            }
+            drop(drive);
+            drive = folder.drive(&config);
+            assert_eq!(drive.faults(), [fault], "{name}: restart {restart}");
+            assert_eq!(drive.is_dead(DieId(die)), matches!(fault, Fault::Die(_, DieFault::Die { .. })));
+            let still = failing(&mut drive, bytes);
+            assert!(lost.iter().all(|unit| still.contains(unit)), "{name}: restart {restart}: a unit is back that was lost");
+        }
+    }
+}
+
+#[test]
+fn faults_of_single_reads_and_programs_end_with_the_drive() {
+    let config = small_drive(2, &["cells.physics=false"]);
+    let folder = Folder::new("passing");
+    let mut drive = filled(&folder, &config);
+    let place = drive.locate(0).on_flash.expect("it was flushed");
+    let (plane, block, page) = (place.plane, place.block, place.page);
+    drive.inject(Fault::Die(place.die, DieFault::Read { plane, block, page, reads: None }));
+    drive.inject(Fault::Die(DieId(1), DieFault::Program { programs: 3 }));
+    assert!(!failing(&mut drive, config.firmware.unit.0 as usize).is_empty());
+    drop(drive);
+    let mut drive = folder.drive(&config);
+    assert_eq!((drive.faults(), failing(&mut drive, config.firmware.unit.0 as usize)), (vec![], vec![]));
+}
+
+#[test]
+fn a_drive_that_lost_a_die_says_how_it_starts_without_it() {
+    let config = small_drive(2, &["cells.physics=false"]);
+    for gone in [0, 1] {
+        let folder = Folder::new(&format!("gone-{gone}"));
+        filled(&folder, &config).go_down();
+        std::fs::remove_file(folder.die(gone)).expect("it was there");
+        let refused = open_or_make(&folder.0, &config, NAMED, Durability::Process).expect_err("a die is missing").to_string();
+        assert!(refused.contains(&format!("`--missing-die {gone}`")), "{refused}");
+        replace_missing(&folder.0, &config, NAMED, &[gone], Durability::Process).expect("it is gone");
+        for _ in 0..2 {
+            let mut drive = folder.drive(&config);
+            assert!(drive.is_dead(DieId(gone as u16)));
+            // Nothing but what was written, or an error.
+            failing(&mut drive, config.firmware.unit.0 as usize);
+        }
+    }
+}
+
+const UNIT: u64 = 16_384;
+
+/// A served drive that holds 64 units.
+fn served_and_filled() -> Served {
+    let served = served(&["cells.physics=false"], Timing::Off);
+    let mut client = connect(&served.path);
+    (0..64).for_each(|unit| client.write(unit * UNIT, &[unit as u8; UNIT as usize]));
+    assert_eq!(client.call(&Op::Flush).fault, None);
+    served
+}
+
+/// Units of a served drive that cannot be read.
+fn errors(served: &Served) -> Vec<u64> {
+    let mut client = connect(&served.path);
+    (0..64).filter(|unit| client.call(&Op::Read { offset: unit * UNIT, length: UNIT as u32 }).fault.is_some()).collect()
+}
+
+/// The drive's own time.
+fn now(served: &Served) -> Duration {
+    Duration::from_secs_f64(served.ask(&json!({ "do": "status" }))["live"]["virtual_seconds"].as_f64().expect("a number"))
+}
+
+#[test]
+fn a_silent_die_takes_the_drives_time_and_not_the_servers() {
+    let served = served_and_filled();
+    let before = now(&served);
+    let began = Instant::now();
+    assert_eq!(served.ask(&json!({ "do": "kill-die", "die": 0, "kind": "silent" }))["ok"], true);
+    let lost = errors(&served);
+    assert!(!lost.is_empty() && lost.len() < 64, "{lost:?}");
+    let passed = now(&served) - before;
+    assert!(passed >= Duration::from_millis(100), "the drive waited for it: {passed:?}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?} for {passed:?}", began.elapsed());
+}
+
+#[test]
+fn no_clearing_of_faults_brings_back_what_a_failed_part_held() {
+    let served = served_and_filled();
+    assert_eq!(served.ask(&json!({ "do": "fault kill", "kill": "plane", "die": 0, "plane": 0 }))["ok"], true);
+    assert_eq!(served.ask(&json!({ "do": "kill-die", "die": 1 }))["ok"], true);
+    let lost = errors(&served);
+    assert!(!lost.is_empty());
+    assert_eq!(served.ask(&json!({ "do": "fault program-fail", "die": 2 }))["ok"], true);
+    assert_eq!(served.ask(&json!({ "do": "fault clear" }))["ok"], true);
+    assert_eq!(errors(&served), lost);
+    let faults: Value = served.ask(&json!({ "do": "fault list" }))["faults"].take();
+    assert_eq!(
+        faults,
+        json!([
+            { "fault": "kill", "kill": "plane", "die": 0, "plane": 0 },
+            { "fault": "kill-die", "die": 1, "kind": "failing" },
+        ])
+    );
+}
+
+#[test]
+fn a_kind_of_failure_that_there_is_not_is_refused_with_the_nearest() {
+    let served = served(&["cells.physics=false"], Timing::Off);
+    let answer = served.ask(&json!({ "do": "kill-die", "die": 0, "kind": "slient" }));
+    let said = answer["error"].as_str().unwrap_or_default();
+    assert!(answer["ok"] == false && said.contains("did you mean silent?"), "{answer}");
+}
