@@ -272,13 +272,12 @@ pub(crate) enum TlsClients {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeOptions {
-    /// A drive's name (see `wordline drives`) or file.
-    #[arg(default_value = "pageftl")]
-    pub(crate) drive: String,
+    /// A drive's name (see `wordline drives`) or file. Without it: the drive whose media are in the --media folder, as it was made, or else pageftl.
+    pub(crate) drive: Option<String>,
     #[command(flatten)]
     pub(crate) options: DriveOptions,
     /// A folder for the bytes: a sparse file for each die. What is in it comes back with the next start, whatever ended the last one. Without it, the
-    /// bytes are in memory and go with the process.
+    /// bytes are in memory and go with the process. Nobody else may own the folder or write in it, and links in it are not followed.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) media: Option<PathBuf>,
     /// What a flush survives: the death of the process, or that of the host as well, which costs a sync of the files.

@@ -1,14 +1,12 @@
 //! The folder of a served drive's media, as its user sees it: what drive is in it, the command that made it, and who else may read it.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use wordline_plan::Plan;
-use wordline_serve::{MediaError, Taken};
+use wordline_serve::{Folder, MediaError, Taken};
 
 use crate::command::command_line;
 use crate::failure::Failure;
-use crate::files;
 
 /// The plan of a served drive, beside its media.
 pub(crate) const PLAN: &str = "plan.toml";
@@ -18,25 +16,31 @@ const MADE_BY: &str = "# made by: ";
 
 /// Writes down beside its media what the drive in `folder` is, and with which command it was made. A command that is there stays: a drive is made once.
 pub(crate) fn keep_plan(folder: &Path, plan: &Plan, is_found: bool) -> Result<(), Failure> {
-    let path = folder.join(PLAN);
-    let made_by = match made_by(folder) {
-        Some(command) => Some(command),
+    let folder = Folder::open(folder).map_err(|error| Failure::Usage(error.to_string()))?;
+    let there = folder.read(PLAN);
+    let made_by = match there.as_deref().ok().and_then(made_by) {
+        Some(command) => Some(command.to_owned()),
         None => (!is_found).then(command_line),
     };
     let head = made_by.map_or(String::new(), |command| format!("{MADE_BY}{command}\n"));
     let text = format!("{head}{}", plan.describe());
-    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+    // What was read from there says no more than what is there.
+    let is_from_there = |there: &str| Plan::parse_stored(plan.name(), there).is_ok_and(|kept| kept.describe() == plan.describe());
+    if there.is_ok_and(|there| there == text || is_from_there(&there)) {
         return Ok(());
     }
-    files::write(&path, text.as_bytes())?;
-    let owner_alone = std::fs::Permissions::from_mode(0o600);
-    std::fs::set_permissions(&path, owner_alone).map_err(|error| Failure::File { path, error })
+    folder.write(PLAN, &text).map_err(|error| Failure::File { path: folder.path().join(PLAN), error })
+}
+
+/// The text of the plan beside the media in `folder`.
+fn plan_text(folder: &Path) -> Option<String> {
+    Folder::open(folder).ok()?.read(PLAN).ok()
 }
 
 /// The plan that lies beside the media in `folder`, if it is theirs.
 pub(crate) fn kept_plan(folder: &Path) -> Option<Plan> {
     let (name, number) = Taken::identity(folder).ok()?;
-    let plan = Plan::parse_stored(&name, &std::fs::read_to_string(folder.join(PLAN)).ok()?).ok()?;
+    let plan = Plan::parse_stored(&name, &plan_text(folder)?).ok()?;
     plan.has_hash(number).then_some(plan)
 }
 
@@ -45,16 +49,16 @@ pub(crate) fn identity(folder: &Path) -> Option<u128> {
     Taken::identity(folder).ok().map(|(_, number)| number)
 }
 
-/// The command that made the drive in `folder`, where that was written down.
-fn made_by(folder: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(folder.join(PLAN)).ok()?;
-    text.lines().next()?.strip_prefix(MADE_BY).map(str::to_owned)
+/// The command that made the drive whose plan has this text, where that was written down.
+fn made_by(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix(MADE_BY)
 }
 
 /// Why the drive of `plan` could not be opened or made in `folder`.
 pub(crate) fn refused(folder: &Path, plan: &Plan, error: &MediaError) -> Failure {
     let MediaError::AnotherDrive { found, expected, .. } = error else { return Failure::Usage(error.to_string()) };
-    let made = match made_by(folder) {
+    let text = plan_text(folder);
+    let made = match text.as_deref().and_then(made_by) {
         Some(command) => format!("it was made by `{command}`"),
         None => format!("its plan is in {}", folder.join(PLAN).display()),
     };
@@ -69,7 +73,7 @@ pub(crate) fn refused(folder: &Path, plan: &Plan, error: &MediaError) -> Failure
 
 /// A warning where others than its owner may look into `folder`.
 pub(crate) fn warning(folder: &Path) -> Option<String> {
-    let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o777;
+    let mode = Folder::open(folder).ok()?.mode().ok()?;
     let folder = folder.display();
     let others = "other users of this machine can look into the folder, where the files of older versions can be read by everybody";
     (mode & 0o077 != 0).then(|| format!("warning: {folder} has mode {mode:03o}: {others}; `chmod -R go= {folder}` keeps it to its owner"))

@@ -63,9 +63,23 @@ impl DriveOptions {
         Ok((self.seeded(plan)?, settings))
     }
 
+    /// The drive to be served, with its media in `folder`: by what `wordline run` takes to make it again, its plan, and the settings that make it. Where no drive is
+    /// named it is the one in the folder, as it was made, with whatever is asked of its plan; and pageftl where there is none.
+    pub(crate) fn load_served(&self, drive: Option<&str>, folder: Option<&Path>) -> Result<(String, Plan, Vec<String>), Failure> {
+        let kept = folder.filter(|_| drive.is_none()).and_then(|folder| Some((folder, media_folder::kept_plan(folder)?)));
+        let shape = &self.plan.shape;
+        let is_as_made = shape.settings.is_empty() && shape.size.is_none() && self.plan.cells.settings(&[])?.is_empty();
+        if let (Some((folder, kept)), true) = (&kept, is_as_made) {
+            return Ok((folder.join(media_folder::PLAN).display().to_string(), self.seeded(kept.clone())?, Vec::new()));
+        }
+        let drive = drive.or(kept.as_ref().map(|(_, kept)| kept.name())).unwrap_or("pageftl");
+        let (plan, settings) = self.load_on_media(drive, folder)?;
+        Ok((drive.to_owned(), plan, settings))
+    }
+
     /// As [`DriveOptions::load`], for a drive that is served, with its media in `folder`. If they are there, and of this drive at this size, the drive is as
     /// they were made: without the second copy of out-of-band marks, which earlier builds did not have, and with the flash that they have.
-    pub(crate) fn load_served(&self, drive: &str, folder: Option<&Path>) -> Result<(Plan, Vec<String>), Failure> {
+    fn load_on_media(&self, drive: &str, folder: Option<&Path>) -> Result<(Plan, Vec<String>), Failure> {
         let says = |key: &str| self.plan.shape.settings.iter().any(|setting| setting.trim_start().starts_with(key));
         let copies = (!says(OOB_COPIES)).then(|| format!("{OOB_COPIES}=true"));
         let place = (!says(OOB_PLACE) && !says(OOB_COPIES)).then(|| format!("{OOB_PLACE}=neighbour"));

@@ -14,8 +14,8 @@ use wordline_ftl::techniques::hooks::Hook;
 use wordline_nbd::Export;
 use wordline_plan::Plan;
 use wordline_serve::{
-    About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch, control,
-    measure_link, open_or_make, serve as listen, serve_metrics, serve_on, watch,
+    About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, MetricsDoor, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch,
+    control_on, measure_link, open_control, open_door, open_metrics, open_or_make, serve_on, watch,
 };
 use wordline_units::Bytes;
 
@@ -36,7 +36,7 @@ const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOS
 const POWER_CUT: i32 = 5;
 
 pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
-    let (plan, settings) = options.options.load_served(&options.drive, options.media.as_deref())?;
+    let (drive, plan, settings) = options.options.load_served(options.drive.as_deref(), options.media.as_deref())?;
     plan.notes().iter().for_each(|note| eprintln!("wordline: {}: {note}", plan.name()));
     let config = plan.build();
     if let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().hooks.has(Hook::KeyStore)) {
@@ -46,17 +46,22 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
             choice.card().name
         )));
     }
-    let size = config.exported();
+    let (size, unit) = (config.exported(), config.firmware.unit);
     warnings(&config).iter().for_each(|warning| eprintln!("{warning}"));
     let about = About {
         name: plan.name().to_owned(),
         plan_hash: plan.hash(),
         seed: plan.seed(),
-        again: again(&options.drive, &settings, plan.seed()),
+        again: again(&drive, &settings, plan.seed()),
         is_used: false,
     };
     let patience = Patience { awake: if options.timing == Timing::Off { Duration::ZERO } else { AWAKE }, ..Patience::default() };
     let scratch = config.clone();
+    let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
+    let scheme = if tls.is_some() { "nbds" } else { "nbd" };
+    let serving = Config { tls, patience, ..Config::default() };
+    // Before there are media: a server that finds its socket taken makes nothing.
+    let doors = Doors::open(options, &serving)?;
     let stop = Stop::default();
     stopping::listen_to_signals(&stop)?;
     let (disk, kept) = match &options.media {
@@ -73,29 +78,12 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         std::process::exit(POWER_CUT);
     });
     let disk = Arc::new(disk);
-    let export = LiveDisk::describe(Export {
-        description: described(&plan),
-        block_min: 512,
-        block_preferred: 4096,
-        ..Export::new(&options.export, size.0)
-    });
-    let failed = |error: wordline_serve::ServeError| Failure::Usage(error.to_string());
-    let beside = options.socket.as_ref().map(|path| {
-        let mut name = path.clone().into_os_string();
-        name.push(".ctl");
-        name.into()
-    });
-    let control =
-        options.control.clone().or(beside).map(|path| control(&path, Arc::clone(&disk), stop.clone())).transpose().map_err(failed)?;
-    let metrics = options.metrics.map(|address| serve_metrics(address, Arc::clone(&disk))).transpose().map_err(failed)?;
-    let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
-    let scheme = if tls.is_some() { "nbds" } else { "nbd" };
-    let (disks, config): (Vec<(_, Arc<dyn Disk>)>, _) = (vec![(export, disk.clone())], Config { tls, patience, ..Config::default() });
-    let running = match door(options)? {
-        Door::Open(listener) => serve_on(listener, disks, config),
-        Door::At(address) => listen(&address, disks, config),
-    };
-    let running = running.map_err(failed)?;
+    let named = Export { description: described(&plan), block_min: 512, ..Export::new(&options.export, size.0) };
+    let export = LiveDisk::describe(named, unit);
+    let control = doors.control.map(|door| control_on(door, Arc::clone(&disk), stop.clone())).transpose().map_err(failed)?;
+    let metrics = doors.metrics.map(|door| door.serve(Arc::clone(&disk))).transpose().map_err(failed)?;
+    let disks: Vec<(_, Arc<dyn Disk>)> = vec![(export, disk.clone())];
+    let running = serve_on(doors.disks, disks, serving).map_err(failed)?;
     let uri = match running.address() {
         Address::Unix(path) => format!("{scheme}+unix:///{}?socket={}", options.export, path.display()),
         Address::Tcp(address) => format!("{scheme}://{address}/{}", options.export),
@@ -116,7 +104,9 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     let who = stop.wait_until_asked();
     readiness::tell(State::Stopping);
     drop(metrics);
-    eprintln!("{who}: stopping: requests under way are answered and everything is written down; a second signal gives up at once");
+    eprintln!(
+        "{who}: stopping: requests under way are answered and everything is written down; another signal, a second or more later, gives up at once"
+    );
     stopping::take_down(running, control, &disk, &stop)?;
     eprintln!(
         "stopped; everything that was acknowledged {}",
@@ -170,20 +160,41 @@ fn link(options: &ServeOptions, scratch: DriveConfig, patience: Patience) -> Res
     Ok(link)
 }
 
-/// Where clients come in.
-enum Door {
-    /// Here, and somebody has opened it for us.
-    Open(Listener),
-    At(Address),
+/// What could not be listened on.
+fn failed(error: wordline_serve::ServeError) -> Failure {
+    Failure::Usage(error.to_string())
 }
 
-fn door(options: &ServeOptions) -> Result<Door, Failure> {
+/// Where clients come in.
+struct Doors {
+    disks: Listener,
+    control: Option<Listener>,
+    metrics: Option<MetricsDoor>,
+}
+
+impl Doors {
+    fn open(options: &ServeOptions, config: &Config) -> Result<Doors, Failure> {
+        let disks = door(options, config)?;
+        let beside = options.socket.as_ref().map(|path| {
+            let mut name = path.clone().into_os_string();
+            name.push(".ctl");
+            name.into()
+        });
+        let control = options.control.clone().or(beside).map(|path| open_control(&path)).transpose().map_err(failed)?;
+        let metrics = options.metrics.map(open_metrics).transpose().map_err(failed)?;
+        Ok(Doors { disks, control, metrics })
+    }
+}
+
+/// Where the disk is served.
+fn door(options: &ServeOptions, config: &Config) -> Result<Listener, Failure> {
     let mut handed = ListenFd::from_env();
     let is_told = options.socket.is_some() || options.listen.is_some();
+    let at = |address: Address| open_door(&address, config).map_err(failed);
     match (&options.socket, handed.len()) {
-        (Some(path), _) => Ok(Door::At(Address::Unix(path.clone()))),
-        (None, count) if is_told || count == 0 => Ok(Door::At(Address::Tcp(options.listen.unwrap_or(DEFAULT_LISTEN)))),
-        (None, 1) => take_over(&mut handed).map(Door::Open).map_err(|error| {
+        (Some(path), _) => at(Address::Unix(path.clone())),
+        (None, count) if is_told || count == 0 => at(Address::Tcp(options.listen.unwrap_or(DEFAULT_LISTEN))),
+        (None, 1) => take_over(&mut handed).map_err(|error| {
             Failure::Usage(format!("the socket that was handed over (LISTEN_FDS): {error}; expected one that listens, TCP or Unix"))
         }),
         (None, count) => Err(Failure::Usage(format!("{count} sockets were handed over (LISTEN_FDS): expected one"))),

@@ -12,12 +12,15 @@ pub(crate) fn lines(smart: &Value) -> Vec<String> {
     let counted = |name: &str, key: &str| line(name, key, count(key));
     let bytes = |name: &str, key: &str| line(name, key, smart[key].as_u64().map_or("unknown".to_owned(), in_words));
     let percent = |key: &str| smart[key].as_f64().map(|percent| format!("{percent:.1} %"));
-    let spares = format!(
-        "{} of {}{}",
-        count("spare_blocks_left"),
-        count("spare_blocks"),
-        percent("spare_percent").map_or(String::new(), |percent| format!(" ({percent})"))
-    );
+    let spares = match smart["spare_blocks"].as_u64() {
+        Some(0) => "none: the drive was made without".to_owned(),
+        Some(_) | None => format!(
+            "{} of {}{}",
+            count("spare_blocks_left"),
+            count("spare_blocks"),
+            percent("spare_percent").map_or(String::new(), |percent| format!(" ({percent})"))
+        ),
+    };
     let wear = format!("{:.1} in the mean, {} at most", smart["erases_mean"].as_f64().unwrap_or(0.0), count("erases_max"));
     let age = match ["age_least", "age_median", "age_most"].map(|key| smart[key].as_u64()) {
         [Some(least), Some(median), Some(most)] => {
@@ -44,6 +47,8 @@ pub(crate) fn lines(smart: &Value) -> Vec<String> {
         line("Endurance used", "endurance_used_percent", used),
         bytes("Data written by the host", "host_written_bytes"),
         bytes("Data read by the host", "host_read_bytes"),
+        bytes("Zeroed by trims", "zeroed_by_trims_bytes"),
+        counted("Trims that freed nothing", "trims_freed_nothing"),
         bytes("Data written to flash", "flash_written_bytes"),
         line("Write amplification", "waf", smart["waf"].as_f64().map_or("-, nothing was written".to_owned(), |waf| format!("{waf:.3}"))),
         line(
@@ -104,5 +109,7 @@ mod tests {
         }
         assert_eq!(line(&smart), "media errors 3  unreadable 0  lost 0  unsafe stops 0  spare 75%  used -");
         assert_eq!(in_words(1023), "1023 B");
+        let without = lines(&json!({ "spare_blocks": 0, "spare_blocks_left": 0, "spare_percent": null })).join("\n");
+        assert!(without.contains("Spare blocks left           none: the drive was made without\n"), "{without}");
     }
 }

@@ -137,8 +137,8 @@ pub struct Completion {
     pub dram: Nanos,
     /// Whether every sector could be read or written.
     pub ok: bool,
-    /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Not in the log's
-    /// hash, because they follow from what is.
+    /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Of a
+    /// trim: its sectors beyond the units that it freed; all of them where it freed nothing. Not in the log's hash, because they follow from what is.
     pub blank: u32,
     /// The die of the flash operation that ended last and that the stages are of; `None`: no operation released it, or one that had begun before it came. Not
     /// in the log's hash, because it follows from what is.

@@ -4,17 +4,17 @@
 //! drive that was killed can be opened at once and a number that was given to another process means nothing. The number is written beside it, for the message
 //! alone. On network file systems `flock` may reach no further than one machine.
 //!
-//! What is on a drive is its owner's: the folder is made with mode 700, every file in it with 600, whatever the umask.
+//! What is on a drive is its owner's: the folder is made with mode 700, every file in it with 600, whatever the umask. Links in it are not followed ([`Folder`]).
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::backing::{Backing, Disk};
 use crate::die::Die;
 use crate::dump::{Dump, DumpShape};
 use crate::error::MediaError;
+use crate::folder::Folder;
 use crate::header::Identity;
 use crate::media::{Durability, Media};
 use crate::overlay::Overlay;
@@ -22,15 +22,23 @@ use crate::overlay::Overlay;
 /// The file of what capacitors keep.
 const DUMP: &str = "buffer.media";
 
+/// The file that is locked.
+const LOCK: &str = "lock";
+
 /// Held as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
-    folder: PathBuf,
+    folder: Folder,
 }
 
-fn file_of(folder: &Path, die: u32) -> PathBuf {
-    folder.join(format!("die-{die:03}.media"))
+fn file_of(die: u32) -> String {
+    format!("die-{die:03}.media")
+}
+
+/// The name under which `name` is made.
+fn beside(name: &str) -> String {
+    format!("{name}.new")
 }
 
 fn host(path: &Path, doing: &'static str, error: io::Error) -> MediaError {
@@ -39,27 +47,27 @@ fn host(path: &Path, doing: &'static str, error: io::Error) -> MediaError {
 
 impl Lock {
     /// What is locked.
-    pub(crate) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    fn take(folder: &Path) -> Result<Lock, MediaError> {
-        let path = folder.join("lock");
+    fn take(folder: Folder) -> Result<Lock, MediaError> {
+        let path = folder.path_of(LOCK);
         let failed = |error| host(&path, "locking", error);
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
+        let mut file = folder.edit_or_make(LOCK).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
                 let holder = if known { holder.trim().to_owned() } else { "?".to_owned() };
-                return Err(MediaError::Locked { folder: folder.display().to_string(), holder });
+                return Err(MediaError::Locked { folder: folder.path().display().to_string(), holder });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         // On a full disk there may be no room for it, and then the message does without.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Lock { _file: file, folder: folder.to_owned() })
+        Ok(Lock { _file: file, folder })
     }
 }
 
@@ -69,22 +77,22 @@ impl Media<Disk> {
     /// # Errors
     /// If there is a drive already, somebody has the folder, the identity cannot be written down, or the host fails.
     pub fn create(folder: &Path, identity: &Identity, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| host(folder, "making the folder", error))?;
-        let lock = Lock::take(folder)?;
-        let taken = (0..identity.dies).map(|die| file_of(folder, die)).find(|path| path.exists());
-        if let Some(path) = taken {
-            return Err(MediaError::Exists { file: path.display().to_string() });
+        let lock = Lock::take(Folder::make(folder)?)?;
+        let folder = lock.folder();
+        let taken = (0..identity.dies).map(file_of).find(|name| folder.has(name));
+        if let Some(name) = taken {
+            return Err(MediaError::Exists { file: folder.path_of(&name).display().to_string() });
         }
         let made = (0..identity.dies).map(|die| create_die(folder, &Identity { die, ..identity.clone() }, durability));
         let dies = made.collect::<Result<_, _>>().inspect_err(|_| {
             // Half a drive is none, and would be in the way of the next attempt. None of it was there before.
-            for path in (0..identity.dies).map(|die| file_of(folder, die)) {
-                let _ = fs::remove_file(path.with_extension("media.new"));
-                let _ = fs::remove_file(path);
+            for name in (0..identity.dies).map(file_of) {
+                let _ = folder.remove(&beside(&name));
+                let _ = folder.remove(&name);
             }
         })?;
         if durability == Durability::Host {
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| host(folder, "syncing the folder", error))?;
+            folder.sync().map_err(|error| host(folder.path(), "syncing the folder", error))?;
         }
         Ok(Media::new(dies, durability, Some(lock)))
     }
@@ -94,7 +102,7 @@ impl Media<Disk> {
     /// # Errors
     /// If somebody has the folder, a file is missing, or as [`Die::open`].
     pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        Media::open_on(folder, expected, durability, |path| open_file(path).map(Disk::new))
+        Media::open_on(folder, expected, durability, edit_file)
     }
 
     /// Makes the dump of its write buffer, beside its name and then renamed.
@@ -105,12 +113,12 @@ impl Media<Disk> {
     /// # Panics
     /// If the media are not in a folder.
     pub fn create_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
-        let path = self.folder().expect("media on files are in a folder").join(DUMP);
-        let beside = path.with_extension("media.new");
-        let failed = |error| host(&beside, "making the file", error);
-        let file = new_file(&beside).map_err(failed)?;
+        let folder = self.folder().expect("media on files are in a folder");
+        let path = folder.path_of(DUMP);
+        let failed = |error| host(&path, "making the file", error);
+        let file = folder.make_new(&beside(DUMP)).map_err(failed)?;
         let dump = Dump::create(Disk::new(file), &path.display().to_string(), shape)?;
-        fs::rename(&beside, &path).map_err(failed)?;
+        folder.rename(&beside(DUMP), DUMP).map_err(failed)?;
         Ok(dump)
     }
 
@@ -122,7 +130,7 @@ impl Media<Disk> {
     /// # Panics
     /// If the media are not in a folder.
     pub fn open_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
-        self.open_dump_on(shape, |path| open_file(path).map(Disk::new))
+        self.open_dump_on(shape, edit_file)
     }
 }
 
@@ -147,45 +155,45 @@ impl Media<Overlay<Disk>> {
     }
 }
 
-/// An empty file that is its owner's alone, also where something else was left at `path`.
-fn new_file(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    Ok(file)
+fn edit_file(folder: &Folder, name: &str) -> io::Result<Disk> {
+    folder.edit(name).map(Disk::new)
 }
 
-fn open_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open(path)
-}
-
-fn look_at_file(path: &Path) -> io::Result<Overlay<Disk>> {
-    Overlay::new(Disk::new(File::open(path)?))
+fn look_at_file(folder: &Folder, name: &str) -> io::Result<Overlay<Disk>> {
+    Overlay::new(Disk::new(folder.look(name)?))
 }
 
 /// Makes the file of one die, beside its name and then renamed.
-fn create_die(folder: &Path, identity: &Identity, durability: Durability) -> Result<Die<Disk>, MediaError> {
-    let path = file_of(folder, identity.die);
-    let beside = path.with_extension("media.new");
-    let failed = |error| host(&beside, "making the file", error);
-    let file = new_file(&beside).map_err(failed)?;
+fn create_die(folder: &Folder, identity: &Identity, durability: Durability) -> Result<Die<Disk>, MediaError> {
+    let name = file_of(identity.die);
+    let path = folder.path_of(&name);
+    let failed = |error| host(&path, "making the file", error);
+    let file = folder.make_new(&beside(&name)).map_err(failed)?;
     let mut made = Die::create(Disk::new(file), &path.display().to_string(), identity)?;
     if durability == Durability::Host {
         made.sync()?;
     }
-    fs::rename(&beside, &path).map_err(failed)?;
+    folder.rename(&beside(&name), &name).map_err(failed)?;
     Ok(made)
 }
 
 /// How a file becomes a backing.
-type Stand<B> = fn(&Path) -> io::Result<B>;
+type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 
 impl<B: Backing> Media<B> {
     fn open_on(folder: &Path, expected: Option<&Identity>, durability: Durability, stand: Stand<B>) -> Result<Media<B>, MediaError> {
-        if !file_of(folder, 0).exists() {
-            let path = file_of(folder, 0).display().to_string();
-            return Err(MediaError::unexpected(&path, 0, "the first die of a drive", "no such file"));
+        let absent = |path: &Path| {
+            MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", "no such file")
+        };
+        if !folder.exists() {
+            return Err(absent(folder));
+        }
+        let folder = Folder::open(folder)?;
+        if !folder.has(&file_of(0)) {
+            return Err(absent(folder.path()));
         }
         let lock = Lock::take(folder)?;
+        let folder = lock.folder();
         let first = open_die(folder, 0, expected, stand)?;
         let all = first.identity().clone();
         let mut dies = vec![first];
@@ -196,9 +204,10 @@ impl<B: Backing> Media<B> {
     }
 
     fn open_dump_on(&self, shape: DumpShape, stand: Stand<B>) -> Result<Dump<B>, MediaError> {
-        let path = self.folder().expect("media on files are in a folder").join(DUMP);
+        let folder = self.folder().expect("media on files are in a folder");
+        let path = folder.path_of(DUMP);
         let file = path.display().to_string();
-        let opened = stand(&path).map_err(|error| {
+        let opened = stand(folder, DUMP).map_err(|error| {
             if error.kind() == io::ErrorKind::NotFound {
                 return MediaError::unexpected(&file, 0, "what the capacitors of this drive have kept", "no such file");
             }
@@ -208,10 +217,11 @@ impl<B: Backing> Media<B> {
     }
 }
 
-fn open_die<B: Backing>(folder: &Path, die: u32, expected: Option<&Identity>, stand: Stand<B>) -> Result<Die<B>, MediaError> {
-    let path = file_of(folder, die);
+fn open_die<B: Backing>(folder: &Folder, die: u32, expected: Option<&Identity>, stand: Stand<B>) -> Result<Die<B>, MediaError> {
+    let name = file_of(die);
+    let path = folder.path_of(&name);
     let file = path.display().to_string();
-    let opened = stand(&path).map_err(|error| match expected {
+    let opened = stand(folder, &name).map_err(|error| match expected {
         Some(all) if error.kind() == io::ErrorKind::NotFound => MediaError::unexpected(
             &file,
             0,

@@ -81,6 +81,16 @@ pub enum MediaError {
         /// The process that wrote itself into the lock file, or `?`.
         holder: String,
     },
+    /// The folder is not its user's alone.
+    #[error("{folder}: {why}: whoever may put files there can have this program overwrite others; {remedy}")]
+    Foreign {
+        /// The folder.
+        folder: String,
+        /// Who else has a hand in it.
+        why: String,
+        /// What can be done about that.
+        remedy: String,
+    },
     /// There is a drive already where one was to be made.
     #[error("{file}: exists already; choose an empty folder, or open the drive in place of making it")]
     Exists {

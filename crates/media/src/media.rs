@@ -5,6 +5,7 @@ use crate::die::Die;
 use crate::directory::Lock;
 use crate::dump::Dump;
 use crate::error::MediaError;
+use crate::folder::Folder;
 use crate::header::Identity;
 use crate::held::{Attempt, Backlog, Held};
 use crate::memory::Memory;
@@ -112,7 +113,7 @@ impl<B: Backing> Media<B> {
     }
 
     /// The folder they are in; `None`: they are in memory.
-    pub fn folder(&self) -> Option<&std::path::Path> {
+    pub fn folder(&self) -> Option<&Folder> {
         self.lock.as_ref().map(Lock::folder)
     }
 

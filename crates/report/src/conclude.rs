@@ -294,6 +294,7 @@ fn host(measured: &Measured) -> HostResult {
         reads: count(HostOp::Read).requests,
         writes: count(HostOp::Write).requests,
         trims: count(HostOp::Trim).requests,
+        trims_freed_nothing: count(HostOp::Trim).freed_nothing,
         flushes: count(HostOp::Flush).requests,
         failed: measured.failed(),
         failed_by: FailedResult {

@@ -303,6 +303,10 @@ pub struct HostResult {
     /// Trims completed without a failure.
     #[schemars(extend("x-unit" = "requests"))]
     pub trims: u64,
+    /// Of the trims, those that freed no mapping unit: nothing that they cover held anything, or no unit has been trimmed whole by them and those before.
+    #[schemars(extend("x-unit" = "requests"))]
+    #[serde(default)]
+    pub trims_freed_nothing: u64,
     /// Flushes completed without a failure.
     #[schemars(extend("x-unit" = "requests"))]
     pub flushes: u64,

@@ -131,6 +131,10 @@ fn host(text: &mut String, drive: &DriveResult) {
     for (name, requests, iops, bandwidth) in kinds.into_iter().filter(|kind| kind.1 > 0) {
         line(text, &format!("  {name:<10}{:>16}{:>14}{:>14}", count(requests), number(iops), bandwidth.map_or(String::new(), number)));
     }
+    if host.trims_freed_nothing > 0 {
+        let share = share(host.trims_freed_nothing as f64 / host.trims.max(1) as f64);
+        line(text, &format!("  in vain    {share} of the trims freed nothing: no mapping unit that held anything was trimmed whole"));
+    }
     if host.read_blank_bytes > 0 {
         let blank = share(host.read_blank_bytes as f64 / host.read_bytes.max(1) as f64);
         line(text, &format!("  unwritten  {blank} of what was read holds nothing: it was never written, or was trimmed"));

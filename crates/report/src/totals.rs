@@ -13,8 +13,11 @@ pub struct HostCount {
     pub sectors: u64,
     /// Their time per stage in nanoseconds, in the order of [`Stages::NAMES`].
     pub stages_ns: [u64; 8],
-    /// Of reads: sectors among them in mapping units that hold nothing, because they were never written or were trimmed.
+    /// Of reads: sectors among them in mapping units that hold nothing, because they were never written or were trimmed. Of trims: sectors beyond the units that
+    /// they freed.
     pub blank_sectors: u64,
+    /// Of trims: requests among them that freed no mapping unit, because none held anything, or none was trimmed whole.
+    pub freed_nothing: u64,
     /// Requests that failed in part or whole.
     pub failed: u64,
     /// Their summed latency in nanoseconds.
@@ -183,6 +186,7 @@ impl Totals {
         count.requests += 1;
         count.sectors += u64::from(done.sectors);
         count.blank_sectors += u64::from(done.blank);
+        count.freed_nothing += u64::from(done.op == HostOp::Trim && done.blank == done.sectors);
         add_stages(&mut count.stages_ns, &done.stages);
     }
 
@@ -223,6 +227,7 @@ impl Totals {
             mine.requests -= theirs.requests;
             mine.sectors -= theirs.sectors;
             mine.blank_sectors -= theirs.blank_sectors;
+            mine.freed_nothing -= theirs.freed_nothing;
             mine.failed -= theirs.failed;
             mine.failed_ns -= theirs.failed_ns;
             for (now, then) in mine.stages_ns.iter_mut().zip(theirs.stages_ns) {

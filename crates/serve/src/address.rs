@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+
+use crate::places::Origin;
 
 /// Clients that may wait to be let in.
 const BACKLOG: i32 = 128;
@@ -37,7 +38,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// An open door.
+/// An open door. Where it was opened on a socket file and nobody serves on it, that file goes with it.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -71,16 +72,6 @@ enum Socket {
 pub(crate) enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
-}
-
-/// Who has come to a door.
-#[derive(Debug)]
-pub(crate) enum Knock {
-    Client(Stream),
-    /// Nobody, for as long as was waited.
-    Nobody,
-    /// It is to be closed.
-    Closed,
 }
 
 /// Does the same to either kind.
@@ -119,6 +110,11 @@ impl Listener {
 
     fn new(socket: Socket, address: Address, file: Option<SocketFile>) -> io::Result<Listener> {
         let (closes, closer) = UnixStream::pair()?;
+        // A client that is gone again before it is let in must not be waited for.
+        match &socket {
+            Socket::Unix(listener) => listener.set_nonblocking(true)?,
+            Socket::Tcp(listener) => listener.set_nonblocking(true)?,
+        }
         Ok(Listener { socket, address, file, closes, closer })
     }
 
@@ -146,9 +142,9 @@ impl Listener {
         &self.address
     }
 
-    /// The file that goes with it.
-    pub(crate) fn file(&self) -> Option<SocketFile> {
-        self.file.clone()
+    /// Leaves the file that goes with it to the caller.
+    pub(crate) fn take_file(&mut self) -> Option<SocketFile> {
+        self.file.take()
     }
 
     /// What closes it from another thread.
@@ -159,47 +155,46 @@ impl Listener {
         self.closer.try_clone().map(Closer)
     }
 
-    /// The next client; `None`: it is to be closed.
-    pub(crate) fn accept(&self) -> io::Result<Option<Stream>> {
-        loop {
-            match self.accept_within(None)? {
-                Knock::Client(stream) => return Ok(Some(stream)),
-                Knock::Closed => return Ok(None),
-                Knock::Nobody => {}
-            }
-        }
+    /// What becomes readable once a client is there, and once it is to be closed. Nobody can be relied on to knock: the socket's file may be gone.
+    pub(crate) fn watched(&self) -> [BorrowedFd<'_>; 2] {
+        [self.descriptor(), self.closes.as_fd()]
     }
 
-    /// Waits for a client, for so long if `patience` says how long.
-    pub(crate) fn accept_within(&self, patience: Option<Duration>) -> io::Result<Knock> {
-        // Nobody can be relied on to knock: the socket's file may be gone.
-        let mut waits = [PollFd::from_borrowed_fd(self.descriptor(), PollFlags::IN), PollFd::new(&self.closes, PollFlags::IN)];
-        let limit = patience.and_then(|patience| Timespec::try_from(patience).ok());
-        match poll(&mut waits, limit.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        if !waits[1].revents().is_empty() {
-            return Ok(Knock::Closed);
-        }
-        if waits[0].revents().is_empty() {
-            return Ok(Knock::Nobody);
-        }
-        match &self.socket {
-            Socket::Unix(listener) => Ok(Knock::Client(Stream::Unix(listener.accept()?.0))),
-            Socket::Tcp(listener) => {
-                let stream = listener.accept()?.0;
+    /// The clients that are there, at most so many. One that is gone again before it was let in is none.
+    ///
+    /// # Errors
+    /// Where none could be let in: what the host says.
+    pub(crate) fn let_in(&self, most: usize) -> io::Result<Vec<Stream>> {
+        let mut came = Vec::new();
+        while came.len() < most {
+            let stream = match &self.socket {
+                Socket::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
                 // Answers are sent in batches already.
-                stream.set_nodelay(true)?;
-                Ok(Knock::Client(Stream::Tcp(stream)))
+                Socket::Tcp(listener) => listener.accept().and_then(|(stream, _)| stream.set_nodelay(true).map(|()| Stream::Tcp(stream))),
+            };
+            match stream {
+                Ok(stream) => came.push(stream),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
+                Err(error) if came.is_empty() => return Err(error),
+                Err(_) => break,
             }
         }
+        Ok(came)
     }
 
     fn descriptor(&self) -> BorrowedFd<'_> {
         match &self.socket {
             Socket::Unix(listener) => listener.as_fd(),
             Socket::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            file.remove();
         }
     }
 }
@@ -248,6 +243,29 @@ impl Stream {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
             Address::Tcp(address) => TcpStream::connect(address).map(Stream::Tcp),
+        }
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        either!(self, stream => stream.as_fd())
+    }
+
+    /// Where its peer is from.
+    pub(crate) fn origin(&self) -> Origin {
+        match self {
+            Stream::Unix(_) => Origin::LOCAL,
+            Stream::Tcp(stream) => stream.peer_addr().map_or(Origin::LOCAL, |peer| Origin::of(peer.ip())),
+        }
+    }
+
+    /// How many bytes have come and were not read, `most` at most and as far as one look shows; `None`: none have. 0: there will be no more.
+    pub(crate) fn peek(&self, most: usize) -> io::Result<Option<usize>> {
+        let mut buffer = [0u8; 64];
+        let most = most.min(buffer.len());
+        match either!(self, stream => rustix::net::recv(stream, &mut buffer[..most], RecvFlags::DONTWAIT | RecvFlags::PEEK)) {
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok((count, _)) => Ok(Some(count)),
         }
     }
 

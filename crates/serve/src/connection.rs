@@ -1,7 +1,7 @@
 //! One client: a thread that reads, and one that writes what is answered late.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::address::Stream;
 use crate::disk::{Disk, Done, Farewell, Session, Visit};
 use crate::inlet::Inlet;
 use crate::listener::Patience;
-use crate::places::Places;
+use crate::places::{Origin, Places};
 use crate::tls::{Peers, Tls, TlsKeys};
 
 /// What the threads of a connection share.
@@ -32,12 +32,41 @@ pub(crate) struct Connection {
     /// Nobody waits for an answer any more.
     is_gone: AtomicBool,
     began: Instant,
+    origin: Origin,
+    /// How often its client has said something to its end.
+    said: AtomicU32,
     /// When its client was heard last, in microseconds since it began.
     heard: AtomicU64,
 }
 
 /// Room for output that is kept once all of it is sent.
 const OUTPUT_KEPT: usize = 1 << 20;
+
+/// Bytes of a message that is half there that have to come in a second, in the mean of as long as a peer is waited for in the middle of one.
+const LEAST_RATE: u64 = 1 << 10;
+
+/// How fast a message comes that is half there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Half {
+    /// Since when bytes of it are counted, in microseconds.
+    since: u64,
+    bytes: u64,
+}
+
+impl Half {
+    /// `count` bytes of it have come at `now`. `None`: in the last `patience` so few have come that it is not waited for any longer.
+    fn goes_on(self, now: u64, count: u64, patience: Duration) -> Option<Half> {
+        let Half { since, bytes } = Half { bytes: self.bytes + count, ..self };
+        let window = u64::try_from(patience.as_micros()).unwrap_or(u64::MAX);
+        if now.saturating_sub(since) < window {
+            return Some(Half { since, bytes });
+        }
+        (bytes / LEAST_RATE >= patience.as_secs()).then_some(Half { since: now, bytes: 0 })
+    }
+}
+
+/// Messages of a negotiation that count.
+const SAID_MAX: u32 = 4;
 
 /// Output that is encrypted at once: what is encrypted is there twice.
 const RECORDS_BYTES: usize = 256 << 10;
@@ -112,6 +141,16 @@ enum Then {
     Out,
 }
 
+/// What comes once bytes were handed out.
+struct Rest {
+    /// More can be handed out.
+    goes_on: bool,
+    /// Something had to be answered or taken first: however long that took was not the client's doing.
+    has_waited: bool,
+    /// The payload that is read to its own place next, and whether the client may be silent.
+    next: (Option<Lent>, bool),
+}
+
 /// Whether to wait for room in the socket.
 #[derive(Clone, Copy)]
 enum Wait {
@@ -134,9 +173,15 @@ impl Drop for End<'_> {
     }
 }
 
+impl AsRef<Stream> for Connection {
+    fn as_ref(&self) -> &Stream {
+        &self.stream
+    }
+}
+
 impl Connection {
     pub(crate) fn new(stream: Stream, settings: Arc<Settings>, keys: Option<TlsKeys>) -> Connection {
-        let server = Server::new(settings);
+        let (server, origin) = (Server::new(settings), stream.origin());
         let state = State { server, writing: false, unsent: Unsent::default(), first_waits: false, second_waits: false, dead: false };
         Connection {
             stream,
@@ -148,6 +193,8 @@ impl Connection {
             in_batch: AtomicBool::new(false),
             is_gone: AtomicBool::new(false),
             began: Instant::now(),
+            origin,
+            said: AtomicU32::new(0),
             heard: AtomicU64::new(0),
         }
     }
@@ -202,6 +249,27 @@ impl Connection {
         let state = self.lock();
         let rests = state.server.in_flight() == 0 && state.server.is_between_requests() && !state.has_output() && !state.writing;
         rests.then(|| Duration::from_micros(self.since_it_began().saturating_sub(self.heard.load(Ordering::Acquire))))
+    }
+
+    /// When it came.
+    pub(crate) fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// Where its client is from.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// How many messages of the negotiation its client has said to their end, as far as that counts: whoever has said more is about to show who it is, or says
+    /// more without an end.
+    pub(crate) fn said(&self) -> u32 {
+        self.said.load(Ordering::Acquire).min(SAID_MAX)
+    }
+
+    /// Says what a server says first, as far as that goes without waiting.
+    pub(crate) fn greet(&self) {
+        drop(self.send(self.lock(), Wait::No));
     }
 
     /// Sees to it that answers are sent.
@@ -328,19 +396,21 @@ impl Connection {
         drop(self.send(self.lock(), Wait::No));
         // The payload that is read to its own place next, and whether the client may be silent.
         let mut next = (None, false);
+        let mut half: Option<Half> = None;
         loop {
-            let input = match std::mem::take(&mut next) {
-                (Some(payload), _) => self.read_payload(payload, patience, (&mut inlet, &mut limited))?,
-                (None, may_be_silent) => {
+            let (payload, may_be_silent) = std::mem::take(&mut next);
+            let (input, count): (&[u8], usize) = match payload {
+                Some(payload) => (&[], self.read_payload(payload, patience, (&mut inlet, &mut limited))?),
+                None => {
                     self.limit_silence(may_be_silent, patience, &mut limited)?;
-                    inlet.next(&self.stream, self.tls.get())?
+                    inlet.next(&self.stream, self.tls.get())?.map_or((&[][..], 0), |input| (input, input.len()))
                 }
             };
-            let Some(input) = input else {
+            if count == 0 {
                 self.lock().server.hang_up();
                 return Ok(());
-            };
-            self.heard.store(self.since_it_began(), Ordering::Release);
+            }
+            half = Some(self.hear(half.filter(|_| !may_be_silent), count as u64, patience.message)?);
             let mut taken = 0;
             loop {
                 self.in_batch.store(true, Ordering::Release);
@@ -350,6 +420,11 @@ impl Connection {
                 }
                 taken += count;
                 self.in_batch.store(false, Ordering::Release);
+                if session.is_none() {
+                    // What is said to its end has an answer.
+                    let is_answered = self.lock().has_output();
+                    self.said.fetch_add(u32::from(is_answered), Ordering::AcqRel);
+                }
                 if then == Then::Out {
                     return Ok(());
                 }
@@ -362,29 +437,44 @@ impl Connection {
                     }
                     break;
                 }
-                let mut state = self.send(self.lock(), Wait::No);
-                // The server may hold as much as it may: it goes on once something is answered, or taken by the client.
-                let goes_on = loop {
-                    if state.dead || state.server.closed().is_some() {
-                        return Ok(());
-                    }
-                    if state.server.has_event() {
-                        break true;
-                    }
-                    if state.server.wants_input() {
-                        break taken < input.len();
-                    }
-                    state = self.wait(state);
-                    state = self.send(state, Wait::No);
-                };
-                if goes_on {
-                    continue;
+                let Some(rest) = self.rest(taken < input.len()) else { return Ok(()) };
+                half = half.filter(|_| !rest.has_waited);
+                if !rest.goes_on {
+                    next = rest.next;
+                    break;
                 }
-                let lent = if self.tls.get().is_none() { state.server.lend_payload() } else { None };
-                next = (lent, state.server.is_between_requests());
-                break;
             }
         }
+    }
+
+    /// `count` bytes have come, of a message of which some was there before if `half` says so.
+    fn hear(&self, half: Option<Half>, count: u64, patience: Duration) -> io::Result<Half> {
+        let now = self.since_it_began();
+        self.heard.store(now, Ordering::Release);
+        half.map_or(Some(Half { since: now, bytes: 0 }), |half| half.goes_on(now, count, patience)).ok_or(io::ErrorKind::TimedOut.into())
+    }
+
+    /// Sends answers, and waits until something can be handed out or read. `has_more`: not all was handed out. `None`: the conversation is over.
+    fn rest(&self, has_more: bool) -> Option<Rest> {
+        let mut has_waited = false;
+        let mut state = self.send(self.lock(), Wait::No);
+        // The server may hold as much as it may: it goes on once something is answered, or taken by the client.
+        let goes_on = loop {
+            if state.dead || state.server.closed().is_some() {
+                return None;
+            }
+            if state.server.has_event() {
+                break true;
+            }
+            if state.server.wants_input() {
+                break has_more;
+            }
+            has_waited = true;
+            state = self.wait(state);
+            state = self.send(state, Wait::No);
+        };
+        let lent = if !goes_on && self.tls.get().is_none() { state.server.lend_payload() } else { None };
+        Some(Rest { goes_on, has_waited, next: (lent, state.server.is_between_requests()) })
     }
 
     /// Only between two requests may a client be silent for as long as it likes. `limited`: how the stream is set.
@@ -396,13 +486,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads more of a payload to its own place. Nothing is left to be handed out, then; `None`: the client is gone.
-    fn read_payload<'a>(
-        &self,
-        mut payload: Lent,
-        patience: Patience,
-        (inlet, limited): (&mut Inlet, &mut bool),
-    ) -> io::Result<Option<&'a [u8]>> {
+    /// Reads more of a payload to its own place, and returns how much. Nothing is left to be handed out, then; 0: the client is gone.
+    fn read_payload(&self, mut payload: Lent, patience: Patience, (inlet, limited): (&mut Inlet, &mut bool)) -> io::Result<usize> {
         // Mostly it is there already, and need not be waited for.
         let mut count = inlet.read_behind(&self.stream, &mut payload.bytes, false)?;
         if count.is_none() {
@@ -410,7 +495,7 @@ impl Connection {
             count = inlet.read_behind(&self.stream, &mut payload.bytes, true)?;
         }
         self.lock().server.give_back(payload);
-        Ok(count.filter(|&count| count > 0).map(|_| &[][..]))
+        Ok(count.unwrap_or(0))
     }
 
     /// Goes on in TLS, as was agreed. `said`: what the client has sent since.
@@ -425,7 +510,8 @@ impl Connection {
         }
         drop(state);
         let keys = self.keys.as_ref().expect("the server offers no TLS without keys");
-        let tls = Tls::agree(keys, &self.stream, said, patience.message, inlet.plain())?;
+        let flight = || _ = self.said.fetch_add(1, Ordering::AcqRel);
+        let tls = Tls::agree(keys, &self.stream, (said, inlet.plain()), patience.message, flight)?;
         self.tls.set(tls).expect("it is agreed on once");
         self.stream.set_read_timeout(Some(patience.message))?;
         self.lock().server.tls_started();
@@ -470,5 +556,32 @@ impl Connection {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For how long a peer is waited for that sends `bytes` every so many milliseconds, in seconds; `None`: for an hour at least.
+    fn waited_for(bytes: u64, every_ms: u64) -> Option<u64> {
+        let patience = Duration::from_secs(30);
+        let mut half = Half { since: 0, bytes: 0 };
+        for now in (1..3_600_000 / every_ms).map(|at| at * every_ms * 1000) {
+            match half.goes_on(now, bytes, patience) {
+                Some(more) => half = more,
+                None => return Some(now / 1_000_000),
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_message_that_trickles_is_waited_for_as_long_as_a_silent_one() {
+        assert_eq!(waited_for(1, 4000), Some(32));
+        assert_eq!(waited_for(512, 1000), Some(30));
+        assert_eq!(waited_for(1100, 1000), None, "a slow line is a line");
+        assert_eq!(waited_for(15_000, 20_000), Some(40));
+        assert_eq!(waited_for(16_000, 20_000), None);
     }
 }

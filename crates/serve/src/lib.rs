@@ -15,6 +15,7 @@
 //! in the middle of a message, or does not take its answers, is dropped after [`Patience`]. On TCP addresses that others can reach, nothing but TLS is spoken.
 
 mod address;
+mod clients;
 mod connection;
 mod control;
 mod disk;
@@ -33,19 +34,19 @@ mod taken;
 mod tls;
 
 pub use address::{Address, Listener};
-pub use control::{Command, ControlSocket, commands, control};
+pub use control::{Command, ControlSocket, commands, control, control_on, open_control};
 pub use disk::{Batch, Disk, Done, Farewell, Session};
 
 pub use link::{Link, measure_link};
-pub use listener::{Config, Patience, Running, ServeError, serve, serve_on};
+pub use listener::{Config, Patience, Running, ServeError, open_door, serve, serve_on};
 pub use live::{
     About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, Place, ReadLatency, Refused, Security, Smart, Timing, Watch,
     classes, watch,
 };
 pub use memory::MemoryDisk;
-pub use metrics::{Family, Kind, MetricsServer, metrics, serve_metrics};
+pub use metrics::{Family, Kind, MetricsDoor, MetricsServer, metrics, open_metrics, serve_metrics};
 pub use stop::Stop;
 pub use store::{MediaPayload, MediaStore, Opened, open_or_make};
 pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};
-pub use wordline_media::{Durability, MediaError};
+pub use wordline_media::{Durability, Folder, MediaError};

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use wordline_nbd::{Export, Limits, Settings, Tls};
 
-use crate::address::{Address, Closer, Knock, Listener, SocketFile};
+use crate::address::{Address, Closer, Listener, SocketFile};
 use crate::connection::Connection;
 use crate::disk::Disk;
-use crate::places::{Places, Room};
+use crate::places::{Hall, Manners, News, Places, Room};
 use crate::tls::TlsKeys;
 
 /// How a server treats its clients.
@@ -22,8 +22,10 @@ pub struct Config {
     /// gone while the disk still has requests of theirs. One more has the place of the one that has been silent for longest, if [`Patience::idle`] allows
     /// that; else it is closed before a word is spoken.
     pub connections: usize,
-    /// Connections at a time that have not. One more has the place of the oldest of them.
+    /// Connections at a time that have not, and have said something. One more has the place of the one that has said least, and of several the oldest.
     pub strangers: usize,
+    /// Connections at a time that have not said a whole message. Each has a descriptor and no thread. One more has the place of the oldest.
+    pub unheard: usize,
     /// What each may hold.
     pub limits: Limits,
     /// How long each is waited for.
@@ -47,6 +49,9 @@ pub struct Patience {
 }
 
 impl Config {
+    /// Bytes of a connection that has no thread yet.
+    const UNHEARD: u64 = 4 << 10;
+
     /// Bytes of a connection beside what its limits say: what is read at once, in the clear and in TLS, output whose room is kept, stacks of its threads.
     const BESIDE: u64 = 4 << 20;
 
@@ -54,7 +59,9 @@ impl Config {
     pub fn memory_bound(&self) -> u64 {
         // A stranger asks nothing of a disk: it holds an option, the answers to it, and what belongs to a connection.
         let stranger = 2 * u64::from(self.limits.option_bytes) + Config::BESIDE;
-        self.connections as u64 * (self.limits.memory_bound() + Config::BESIDE) + self.strangers as u64 * stranger
+        self.connections as u64 * (self.limits.memory_bound() + Config::BESIDE)
+            + self.strangers as u64 * stranger
+            + self.unheard as u64 * Config::UNHEARD
     }
 }
 
@@ -67,11 +74,14 @@ impl Default for Patience {
 }
 
 impl Default for Config {
-    /// Sixteen connections, as many strangers, [`Limits::DEFAULT`], the default [`Patience`], no TLS.
+    /// Sixteen connections, as many strangers, 256 that say nothing, [`Limits::DEFAULT`], the default [`Patience`], no TLS.
     fn default() -> Self {
-        Config { connections: 16, strangers: 16, limits: Limits::DEFAULT, patience: Patience::default(), tls: None }
+        Config { connections: 16, strangers: 16, unheard: 256, limits: Limits::DEFAULT, patience: Patience::default(), tls: None }
     }
 }
+
+/// Bytes that every client says before it waits for anything but the greeting: its flags, and the head of an option.
+const FIRST_BYTES: usize = 20;
 
 /// Why a server did not come up.
 #[derive(Debug, Error)]
@@ -111,17 +121,25 @@ struct Shared {
 /// # Errors
 /// If the address is not for this machine alone and there are no keys for TLS, or the host refuses it.
 pub fn serve(address: &Address, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
-    check(address, &config)?;
-    let listener = Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })?;
-    serve_on(listener, disks, config)
+    serve_on(open_door(address, &config)?, disks, config)
+}
+
+/// Opens the door at `address`, for [`serve_on`] with the same `config`. Clients that come meanwhile wait. Whoever has other things to make ready for a server
+/// does that behind an open door, and makes nothing where another server has it.
+///
+/// # Errors
+/// As [`serve`].
+pub fn open_door(address: &Address, config: &Config) -> Result<Listener, ServeError> {
+    check(address, config)?;
+    Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })
 }
 
 /// As [`serve`], where somebody has opened the door already.
 ///
 /// # Errors
 /// If it is not for this machine alone and there are no keys for TLS, or the host has no descriptors left.
-pub fn serve_on(listener: Listener, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
-    let (address, file) = (listener.address().clone(), listener.file());
+pub fn serve_on(mut listener: Listener, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
+    let (address, file) = (listener.address().clone(), listener.take_file());
     check(&address, &config)?;
     let closer = listener.closer().map_err(|source| ServeError::Listen { address: address.clone(), source })?;
     let (exports, disks): (Vec<Export>, Vec<Arc<dyn Disk>>) = disks.into_iter().unzip();
@@ -145,29 +163,38 @@ fn check(address: &Address, config: &Config) -> Result<(), ServeError> {
 }
 
 fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Disk>]>, config: &Config, shared: &Arc<Shared>) {
+    let patience = config.patience.negotiation.min(config.patience.message);
+    let mut hall: Hall<Connection> = Hall::new(Manners { most: config.unheard, enough: FIRST_BYTES, patience });
     while !shared.stopping.load(Ordering::Acquire) {
-        // A client that is gone again before it was accepted is no reason to stop.
-        let stream = match listener.accept_within(shared.places.clear()) {
-            Ok(Knock::Client(stream)) => stream,
-            Ok(Knock::Nobody) => continue,
-            Ok(Knock::Closed) => return,
+        let News { heard, came, closes } = match hall.wait(listener, shared.places.clear()) {
+            Ok(news) => news,
             Err(_) => {
-                // Nor is a lack of descriptors, but it lasts a while.
+                // A lack of descriptors is no reason to stop, but it lasts a while.
                 thread::park_timeout(Duration::from_millis(10));
                 continue;
             }
         };
-        while shared.places.is_crowded() && !shared.stopping.load(Ordering::Acquire) {
-            thread::park_timeout(Duration::from_millis(1));
+        if closes {
+            return;
         }
-        if shared.stopping.load(Ordering::Acquire) || !shared.places.may_come() {
-            stream.shut();
-            continue;
+        for connection in heard.into_iter().map(Arc::new) {
+            while shared.places.is_crowded() && !shared.stopping.load(Ordering::Acquire) {
+                thread::park_timeout(Duration::from_millis(1));
+            }
+            let (disks, patience, told) = (Arc::clone(disks), config.patience, Arc::clone(shared));
+            let talks = Arc::clone(&connection);
+            shared.places.take(&connection, move || talks.run(&disks, patience, &told.places));
         }
-        let connection = Arc::new(Connection::new(stream, Arc::clone(settings), config.tls.clone()));
-        let (disks, patience, told) = (Arc::clone(disks), config.patience, Arc::clone(shared));
-        let talks = Arc::clone(&connection);
-        shared.places.take(&connection, move || talks.run(&disks, patience, &told.places));
+        let may_come = came.is_empty() || shared.places.may_come();
+        for stream in came {
+            if !may_come {
+                stream.shut();
+                continue;
+            }
+            let connection = Connection::new(stream, Arc::clone(settings), config.tls.clone());
+            connection.greet();
+            hall.enter(connection).iter().for_each(Connection::shut);
+        }
     }
 }
 

@@ -115,11 +115,18 @@ fn broken(error: rustls::Error) -> io::Error {
 }
 
 impl Tls {
-    /// Agrees with the peer on TLS. `said` is what it has sent already; what it sends behind the handshake is appended to `plain`.
+    /// Agrees with the peer on TLS. `said` is what it has sent already; what it sends behind the handshake is appended to `plain`. `flight` is called each time
+    /// that the peer has said enough to be answered.
     ///
     /// # Errors
     /// If the peer is not who it must be, speaks something else, or does not come to an end within `patience`.
-    pub(crate) fn agree(keys: &TlsKeys, stream: &Stream, said: &[u8], patience: Duration, plain: &mut Vec<u8>) -> io::Result<Tls> {
+    pub(crate) fn agree(
+        keys: &TlsKeys,
+        stream: &Stream,
+        (said, plain): (&[u8], &mut Vec<u8>),
+        patience: Duration,
+        flight: impl Fn(),
+    ) -> io::Result<Tls> {
         let mut tls = ServerConnection::new(Arc::clone(&keys.0)).map_err(broken)?;
         // What is given to it is as much as the protocol lets wait, and is taken from it at once.
         tls.set_buffer_limit(None);
@@ -131,7 +138,11 @@ impl Tls {
                 tls.read_tls(&mut from)?;
                 let outcome = tls.process_new_packets();
                 // Where it failed, this tells the peer why.
-                stream.write_all(&pending(&mut tls)?)?;
+                let answer = pending(&mut tls)?;
+                if !answer.is_empty() {
+                    flight();
+                }
+                stream.write_all(&answer)?;
                 outcome.map_err(broken)?;
             }
             if !tls.is_handshaking() {

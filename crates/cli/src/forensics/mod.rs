@@ -8,10 +8,10 @@ use std::path::Path;
 use wordline_chip::Payload;
 use wordline_drive::{Desoldered, Drive};
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_plan::{Plan, read_text};
+use wordline_plan::Plan;
 use wordline_report::ForensicsResult;
 use wordline_runs::{Saved, saved};
-use wordline_serve::{MediaError, Taken};
+use wordline_serve::{Folder, MediaError, Taken};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Celsius, Nanos};
 
@@ -39,7 +39,7 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
     let refused = |error: MediaError| Failure::Usage(error.to_string());
     let (name, number) = Taken::identity(folder).map_err(refused)?;
     let path = folder.join(PLAN);
-    let text = read_text(&path).map_err(|error| Failure::File { path: path.clone(), error })?;
+    let text = Folder::open(folder).map_err(refused)?.read(PLAN).map_err(|error| Failure::File { path: path.clone(), error })?;
     let plan = Plan::parse_stored(&name, &text)?;
     if !plan.has_hash(number) {
         let (found, expected) = (plan.hash_hex(), format!("{number:016x}"));

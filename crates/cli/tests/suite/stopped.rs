@@ -206,6 +206,10 @@ fn a_second_signal_gives_up_at_once_and_says_so() {
     assert_eq!(answer.cookie, 2);
     server.signal(Signal::TERM);
     server.says("stopping");
+    // What comes within a second is the same signal once more, as GNU timeout sends it.
+    server.signal(Signal::TERM);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    assert_eq!(server.child.try_wait().expect("it is ours"), None, "it stops, and was not told to give up");
     server.signal(Signal::TERM);
     let (status, told) = server.ended();
     assert_eq!(status.code(), Some(143), "{told}");
@@ -303,6 +307,103 @@ fn the_folder_of_another_drive_is_refused_with_the_command_that_made_it() {
         let mode = std::fs::metadata(scratch.0.join(file)).expect(file).permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
+}
+
+#[test]
+fn a_folder_alone_says_which_drive_is_in_it() {
+    let scratch = Scratch::new("alone");
+    let server = Server::start(&scratch, &["--set", "gc.victim=fifo"]);
+    assert_eq!(Peer::open(&scratch.0.join("s")).write(8, 5), (0..8).collect::<Vec<_>>());
+    server.signal(Signal::TERM);
+    assert!(server.ended().0.success());
+    let plan = |scratch: &Scratch| std::fs::read_to_string(scratch.0.join("media/plan.toml")).expect("a plan");
+    let before = plan(&scratch);
+    for arguments in
+        [&["serve", "--media", "media", "--socket", "s"][..], &["serve", "--media", "media", "--socket", "s", "--size", "256MiB"]]
+    {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
+            .args(arguments)
+            .current_dir(&scratch.0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let mut server = Server { child, stderr };
+        if arguments.len() > 5 {
+            // Something else is asked of the drive than it was made with.
+            assert!(line.is_empty() && server.says("another drive").contains("media"), "{line}");
+            continue;
+        }
+        assert!(line.starts_with("nbd+unix:"), "{line}");
+        let mut peer = Peer::open(&scratch.0.join("s"));
+        assert!((0..8).all(|block| peer.read(block) == bytes(block, 5)));
+        server.signal(Signal::TERM);
+        assert!(server.ended().0.success());
+    }
+    assert_eq!(plan(&scratch), before);
+}
+
+#[test]
+fn a_second_server_on_a_socket_leaves_nothing_behind() {
+    let scratch = Scratch::new("second");
+    let _server = Server::start(&scratch, &[]);
+    for socket in [&["--socket", "s"][..], &["--socket", "t", "--control", "s"], &["--socket", "t", "--control", "s.ctl"]] {
+        let arguments = ["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--media", "others"];
+        let refused = wordline(&scratch.0, &[&arguments[..], socket].concat());
+        let told = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        assert!(told.contains("cannot listen on"), "{told}");
+        let mut there: Vec<_> = std::fs::read_dir(&scratch.0).expect("ours").map(|entry| entry.expect("ours").file_name()).collect();
+        there.sort();
+        assert_eq!(there, ["media", "s", "s.ctl"]);
+    }
+}
+
+#[test]
+fn links_in_a_folder_of_media_are_not_followed_and_a_folder_for_everybody_is_refused() {
+    let scratch = Scratch::new("links");
+    let server = Server::start(&scratch, &[]);
+    server.signal(Signal::TERM);
+    assert!(server.ended().0.success());
+    scratch.file("theirs", b"theirs");
+    let theirs = scratch.0.join("theirs");
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("ours");
+    mode(&theirs, 0o644);
+    let serve = || wordline(&scratch.0, &["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--media", "media", "--socket", "s"]);
+    for name in ["lock", "die-000.media", "buffer.media"] {
+        let (file, kept) = (scratch.0.join("media").join(name), scratch.0.join("kept"));
+        let was_there = std::fs::rename(&file, &kept).is_ok();
+        std::os::unix::fs::symlink(&theirs, &file).expect("it can be linked");
+        // Only drives with capacitors have a dump.
+        if was_there {
+            let refused = serve();
+            let told = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(2), "{name}: {told}");
+            assert!(told.contains(name) && told.contains("symbolic link"), "{told}");
+        }
+        std::fs::remove_file(&file).expect("the link");
+        if was_there {
+            std::fs::rename(&kept, &file).expect("it was there");
+        }
+    }
+    // The plan is written anew, and not through a link.
+    let plan = scratch.0.join("media/plan.toml");
+    std::fs::remove_file(&plan).expect("it is there");
+    std::os::unix::fs::symlink(&theirs, &plan).expect("it can be linked");
+    let server = Server::start(&scratch, &[]);
+    server.signal(Signal::TERM);
+    assert!(server.ended().0.success());
+    assert!(std::fs::symlink_metadata(&plan).expect("it is there").is_file());
+    assert_eq!(std::fs::read_to_string(&theirs).expect("it is there"), "theirs");
+    assert_eq!(std::fs::metadata(&theirs).expect("it is there").permissions().mode() & 0o777, 0o644);
+    mode(&scratch.0.join("media"), 0o777);
+    let refused = serve();
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("mode 777") && told.contains("chmod go-w"), "{told}");
 }
 
 #[test]

@@ -27,22 +27,24 @@ impl Host {
     /// Trim the units of `request`.
     pub(crate) fn trim(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, request: Request) {
         let part = core.requests_mut().begin(request, 0);
-        // A unit that is trimmed only in part keeps its data, as every standard allows.
-        let head = u32::from(request.skip_head > 0);
-        let tail = u32::from(request.skip_tail > 0 && request.units > head);
-        let (first, count) = (request.lpn + head, request.units - head - tail);
+        let (first, count) = dropped_units(core, &request);
         let doomed = sanitise.doom_copies(core, first, count);
         let was_empty = core.buffer().is_empty();
         let was_refused = core.refused().is_some();
         let mut dropped = None;
+        // Units that the buffer alone held.
+        let mut freed = 0;
         if !was_empty && !metadata.has_journal() {
-            (first..first + count).for_each(|lpn| core.buffer_mut().discard(lpn));
+            (first..first + count)
+                .for_each(|lpn| freed += u32::from(core.buffer_mut().discard(lpn) && core.map().get(lpn) == UnitAddr::NONE));
         } else if !was_empty {
             let lost = dropped.insert(Dropped { epoch: u64::MAX, waiters: Vec::new() });
-            (first..first + count).for_each(|lpn| core.buffer_mut().discard_into(lpn, lost));
+            (first..first + count)
+                .for_each(|lpn| freed += u32::from(core.buffer_mut().discard_into(lpn, lost) && core.map().get(lpn) == UnitAddr::NONE));
         }
         let mut stale = std::mem::take(&mut self.stale);
         core.map_mut().clear(first, count, |lpn, addr| stale.push((lpn, addr)));
+        count_blank(core, part, &request, freed + stale.len() as u32);
         if was_refused {
             (first..first + count).for_each(|lpn| core.trust(lpn));
         }
@@ -84,6 +86,37 @@ impl Host {
         core.requests_mut().release(part);
         settle(core, panel, metadata, sanitise);
     }
+}
+
+/// The units that the trim `request` drops, as the first of them and their number: those that it covers, and one at either end of which all sectors have been trimmed
+/// by now. A unit that is trimmed only in part keeps its data, as every standard allows.
+fn dropped_units(core: &mut Core, request: &Request) -> (u32, u32) {
+    let head = u32::from(request.skip_head > 0);
+    let tail = u32::from(request.skip_tail > 0 && request.units > head);
+    let (mut first, mut count) = (request.lpn + head, request.units - head - tail);
+    if head > 0 && trims_the_rest(core, request, 0) {
+        (first, count) = (first - 1, count + 1);
+    }
+    count += u32::from(tail > 0 && trims_the_rest(core, request, request.units - 1));
+    if !core.trimmed().is_empty() {
+        core.trimmed_mut().forget(first, count);
+    }
+    (first, count)
+}
+
+/// True if with the trim `request` all sectors of its `index`-th unit are trimmed, which it covers in part.
+fn trims_the_rest(core: &mut Core, request: &Request, index: u32) -> bool {
+    let lpn = request.lpn + index;
+    let holds = core.map().get(lpn) != UnitAddr::NONE || core.buffer().held(lpn).is_some() || core.is_refused(lpn);
+    let (sectors, whole) = (mask(core, request, index), u64::MAX >> (64 - core.settings().sectors()));
+    holds && core.trimmed_mut().trim(lpn, sectors) == whole
+}
+
+/// Count the sectors of the trim `part` beyond the `freed` units that it has freed.
+fn count_blank(core: &mut Core, part: PartId, request: &Request, freed: u32) {
+    let sectors = core.settings().sectors();
+    let covered = request.units * sectors - request.skip_head - request.skip_tail;
+    core.requests_mut().add_blank(part, covered.saturating_sub(freed * sectors));
 }
 
 /// Read the units of `request`.
@@ -201,6 +234,9 @@ fn admit(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise, part: Pa
             Admission::Slot(slot) => (slot, None),
             Admission::Behind(slot, older) => (slot, Some(older)),
         };
+        if !core.trimmed().is_empty() {
+            core.trimmed_mut().write(request.lpn + index, mask);
+        }
         if core.settings().keeps_data {
             let held = core.buffer().content(slot);
             core.outbox_mut().step(DataStep::Stored { request: request.id, index, slot, continues, held });
@@ -366,6 +402,39 @@ mod tests {
         assert_eq!(told(&mut rooms), [(1, true), (2, true)]);
         let held = |lpn| rooms.core.buffer().held(lpn).is_some();
         assert_eq!([4, 5, 6].map(held), [true, false, true]);
+    }
+
+    #[test]
+    fn a_unit_all_of_whose_sectors_are_trimmed_is_dropped() {
+        let mut rooms = build(&small(64));
+        let sectors = rooms.core.settings().sectors();
+        let trim = |id, from: u32, to: u32| Request { id, op: HostOp::Trim, lpn: 4, skip_head: from, skip_tail: sectors - to, ..PLAIN };
+        rooms.submit(Request { id: 1, lpn: 4, ..PLAIN });
+        rooms.submit(trim(2, 0, 3));
+        rooms.submit(trim(3, 3, sectors - 1));
+        // What is written anew has to be trimmed anew.
+        rooms.submit(Request { id: 4, lpn: 4, skip_head: 1, skip_tail: sectors - 2, ..PLAIN });
+        rooms.submit(trim(5, sectors - 1, sectors));
+        assert!(rooms.core.buffer().held(4).is_some(), "a sector was written since");
+        rooms.submit(trim(6, 0, 2));
+        assert!(rooms.core.buffer().held(4).is_none() && rooms.core.trimmed().is_empty());
+        rooms.submit(trim(7, 0, 2));
+        rooms.submit(Request { id: 8, op: HostOp::Trim, lpn: 4, ..PLAIN });
+        let blank: Vec<_> = std::iter::from_fn(|| rooms.core.requests_mut().acknowledge()).map(|done| (done.id, done.blank)).collect();
+        let freed_nothing = [(1, 0), (2, 3), (3, sectors - 4), (4, 0), (5, 1), (6, 0), (7, 2), (8, sectors)];
+        assert_eq!(blank, freed_nothing, "sectors of trims that freed nothing");
+    }
+
+    #[test]
+    fn a_trim_drops_the_units_at_its_ends_that_it_trims_the_rest_of() {
+        let mut rooms = build(&small(64));
+        let sectors = rooms.core.settings().sectors();
+        rooms.submit(Request { id: 1, lpn: 4, units: 4, ..PLAIN });
+        rooms.submit(Request { id: 2, op: HostOp::Trim, lpn: 4, skip_tail: sectors - 1, ..PLAIN });
+        rooms.submit(Request { id: 3, op: HostOp::Trim, lpn: 6, skip_head: sectors - 1, ..PLAIN });
+        rooms.submit(Request { id: 4, op: HostOp::Trim, lpn: 4, units: 3, skip_head: 1, skip_tail: 1, ..PLAIN });
+        let held = |lpn| rooms.core.buffer().held(lpn).is_some();
+        assert_eq!([4, 5, 6, 7].map(held), [false, false, false, true]);
     }
 
     #[test]

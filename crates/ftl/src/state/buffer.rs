@@ -490,9 +490,9 @@ impl Buffer {
     }
 
     /// Drop whatever the buffer holds of `lpn`, because it was trimmed.
-    pub(crate) fn discard(&mut self, lpn: u32) {
+    pub(crate) fn discard(&mut self, lpn: u32) -> bool {
         let Some(slot) = self.index.get(lpn) else {
-            return;
+            return false;
         };
         self.index.remove(lpn);
         match self.slots[slot as usize].state {
@@ -513,6 +513,7 @@ impl Buffer {
             }
             State::Free | State::Retired => unreachable!("such a slot is in no index"),
         }
+        true
     }
 
     /// Retire `slot`, which was trimmed. Capacitors that keep it promised its data to the host, and until the trim is durable older data would take its
@@ -546,9 +547,9 @@ impl Buffer {
 
     /// Drop whatever the buffer holds of `lpn`, in a core that keeps data. Unlike [`Buffer::discard`], it notes the waiting requests in `dropped` and does
     /// not release them.
-    pub(crate) fn discard_into(&mut self, lpn: u32, dropped: &mut Dropped) {
+    pub(crate) fn discard_into(&mut self, lpn: u32, dropped: &mut Dropped) -> bool {
         let Some(slot) = self.index.get(lpn) else {
-            return;
+            return false;
         };
         let older = Some(self.slots[slot as usize].partner).filter(|&partner| partner != NIL);
         for slot in std::iter::once(slot).chain(older) {
@@ -561,7 +562,7 @@ impl Buffer {
                 node = next;
             }
         }
-        self.discard(lpn);
+        self.discard(lpn)
     }
 
     /// The next part whose wait for a unit is over.

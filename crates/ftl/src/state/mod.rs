@@ -33,6 +33,7 @@ pub(crate) mod settings;
 pub(crate) mod spare_blocks;
 pub(crate) mod spared;
 pub(crate) mod stops;
+pub(crate) mod trimmed;
 pub mod view;
 pub(crate) mod warm_clock;
 pub(crate) mod wear;
@@ -59,6 +60,7 @@ use request::{Note, Requests};
 use services::{OwnMemos, ServiceRoom};
 use settings::{Acknowledge, Settings};
 use stops::Busy;
+use trimmed::TrimmedParts;
 use view::View;
 use work::{Activity, Moved, Stream};
 
@@ -88,6 +90,7 @@ pub(crate) struct Core {
     lost: Option<Box<LostSectors>>,
     /// Failed dies, once a die was suspect.
     failures: Option<Box<Failures>>,
+    trimmed: TrimmedParts,
     outbox: Outbox,
     services: ServiceRoom,
     /// Instant of the call that is being answered.
@@ -134,6 +137,7 @@ impl Core {
             refused: None,
             lost: None,
             failures: None,
+            trimmed: TrimmedParts::default(),
             outbox: Outbox::new(settings.keeps_data),
             services: ServiceRoom::default(),
             now: Nanos::ZERO,
@@ -615,6 +619,17 @@ impl Core {
     #[cold]
     pub(crate) fn lost_mut(&mut self) -> Option<&mut LostSectors> {
         (!self.settings.keeps_data).then(|| &mut **self.lost.get_or_insert_default())
+    }
+
+    /// Units that are trimmed in part.
+    #[inline]
+    pub(crate) fn trimmed(&self) -> &TrimmedParts {
+        &self.trimmed
+    }
+
+    /// Units that are trimmed in part, to be changed.
+    pub(crate) fn trimmed_mut(&mut self) -> &mut TrimmedParts {
+        &mut self.trimmed
     }
 
     /// Count `units` units of host data that the host has made stale.

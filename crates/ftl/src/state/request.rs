@@ -38,7 +38,7 @@ pub struct Acknowledgement {
     pub id: u32,
     /// True if the request succeeded in full.
     pub ok: bool,
-    /// Sectors of a read in units that hold nothing.
+    /// Sectors of a read in units that hold nothing; sectors of a trim beyond the units that it freed.
     pub blank: u32,
     /// Latency parts of the operation whose report released the request; `None`: no report did.
     pub released_by: Option<Spans>,
@@ -153,7 +153,7 @@ impl Requests {
         self.parts[part].ok = false;
     }
 
-    /// Count `sectors` sectors of the read `part` that are in units that hold nothing.
+    /// Count `sectors` sectors of `part` that read nothing, or free nothing.
     pub(crate) fn add_blank(&mut self, part: PartId, sectors: u32) {
         self.parts[part].blank += sectors;
     }

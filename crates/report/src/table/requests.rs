@@ -32,7 +32,7 @@ pub const REQUESTS: &[Column] = &[
     integer(
         "blank_sectors",
         "sectors of 512 B",
-        "of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed",
+        "of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed; of a trim: its sectors beyond the mapping units that it freed",
     ),
     word("phase", "the phase of the workload; `replay` for a trace"),
 ];

@@ -18,8 +18,8 @@ mod words;
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -28,14 +28,19 @@ use serde_json::{Value, json};
 pub use commands::{Command, commands};
 
 use crate::address::{Address, Closer, Listener, SocketFile, Stream};
+use crate::clients::{Client, Clients};
 use crate::listener::ServeError;
 use crate::live::{Harm, LiveDisk, Query, Told};
+use crate::places::{Hall, Manners, News};
 use crate::stop::Stop;
 use commands::Order;
 use lines::{Line, Lines};
 
-/// Clients at a time.
+/// Clients at a time that have said something. One more has the place of the one that has said least, and of several the oldest; not of one whose question is
+/// being worked on.
 const CLIENTS_MAX: usize = 16;
+/// Clients at a time that have not. One more has the place of the oldest.
+const UNHEARD_MAX: usize = 64;
 /// How long a client is waited for in the middle of a line, and until it takes an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -53,7 +58,7 @@ pub struct ControlSocket {
 #[derive(Debug)]
 struct Shared {
     stopping: AtomicBool,
-    clients: Mutex<Vec<(Weak<Stream>, JoinHandle<()>)>>,
+    clients: Clients,
 }
 
 /// What a client talks to.
@@ -70,11 +75,27 @@ struct Served {
 /// # Errors
 /// If the host refuses the socket.
 pub fn control(path: &Path, disk: Arc<LiveDisk>, stop: Stop) -> Result<ControlSocket, ServeError> {
+    control_on(open_control(path)?, disk, stop)
+}
+
+/// Opens the door of a control socket at `path`, for [`control_on`].
+///
+/// # Errors
+/// If the host refuses the socket.
+pub fn open_control(path: &Path) -> Result<Listener, ServeError> {
     let address = Address::Unix(path.to_owned());
+    Listener::bind(&address).map_err(|source| ServeError::Listen { address, source })
+}
+
+/// As [`control`], where the door is open already.
+///
+/// # Errors
+/// If the host has no descriptors left.
+pub fn control_on(mut listener: Listener, disk: Arc<LiveDisk>, stop: Stop) -> Result<ControlSocket, ServeError> {
+    let address = listener.address().clone();
     let failed = |source| ServeError::Listen { address: address.clone(), source };
-    let listener = Listener::bind(&address).map_err(failed)?;
-    let (file, closer) = (listener.file(), listener.closer().map_err(failed)?);
-    let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
+    let (file, closer) = (listener.take_file(), listener.closer().map_err(failed)?);
+    let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Clients::new(CLIENTS_MAX) });
     let acceptor = {
         let (shared, served) = (Arc::clone(&shared), Served { disk, stop: stop.clone(), began: Instant::now() });
         thread::spawn(move || accept(&listener, &served, &shared))
@@ -83,30 +104,25 @@ pub fn control(path: &Path, disk: Arc<LiveDisk>, stop: Stop) -> Result<ControlSo
 }
 
 fn accept(listener: &Listener, served: &Served, shared: &Shared) {
+    let mut hall: Hall<Client> = Hall::new(Manners { most: UNHEARD_MAX, enough: 1, patience: Duration::MAX });
     while !shared.stopping.load(Ordering::Acquire) {
-        let stream = match listener.accept() {
-            Ok(Some(stream)) => stream,
-            Ok(None) => return,
+        let News { heard, came, closes } = match hall.wait(listener, None) {
+            Ok(news) => news,
             Err(_) => {
                 // A lack of descriptors lasts a while.
                 thread::park_timeout(Duration::from_millis(10));
                 continue;
             }
         };
-        let mut clients = shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        clients.retain(|(_, thread)| !thread.is_finished());
-        if shared.stopping.load(Ordering::Acquire) || clients.len() >= CLIENTS_MAX {
-            stream.shut();
-            continue;
+        if closes {
+            return;
         }
-        let (stream, served) = (Arc::new(stream), served.clone());
-        let weak = Arc::downgrade(&stream);
-        let talk = move || {
+        for client in heard {
+            let served = served.clone();
             // What went wrong with a stream is the same as its end.
-            let _ = talk(&served, &stream);
-            stream.shut();
-        };
-        clients.push((weak, thread::spawn(talk)));
+            shared.clients.take(Arc::new(client), &[], move |client: &Client| drop(talk(&served, client)));
+        }
+        came.into_iter().filter_map(|stream| hall.enter(Client::new(stream))).for_each(|gone| gone.as_ref().shut());
     }
 }
 
@@ -135,11 +151,7 @@ impl ControlSocket {
     /// Closes the door, and every connection once its client has the answer that it waits for; a client that does not take it within `patience` loses it.
     pub fn finish(mut self, patience: Duration) {
         self.close_door();
-        let is_there = |shared: &Shared| {
-            let clients = shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
-            clients.iter().filter_map(|(stream, _)| stream.upgrade()).for_each(|stream| stream.shut_input());
-            clients.iter().any(|(_, thread)| !thread.is_finished())
-        };
+        let is_there = |shared: &Shared| shared.clients.each(Stream::shut_input);
         let begun = Instant::now();
         while is_there(&self.shared) && begun.elapsed() < patience {
             thread::park_timeout(Duration::from_millis(1));
@@ -152,18 +164,13 @@ impl Drop for ControlSocket {
         self.close_door();
         // Whoever waits for its end waits no longer.
         self.stop.end(Err("the server has ended without being stopped".to_owned()));
-        let clients = std::mem::take(&mut *self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner));
-        for (stream, thread) in clients {
-            if let Some(stream) = stream.upgrade() {
-                stream.shut();
-            }
-            let _ = thread.join();
-        }
+        self.shared.clients.empty();
     }
 }
 
 /// Answer one client until it is gone.
-fn talk(served: &Served, stream: &Stream) -> io::Result<()> {
+fn talk(served: &Served, client: &Client) -> io::Result<()> {
+    let stream = client.as_ref();
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut lines = Lines::new(PATIENCE);
     loop {
@@ -178,6 +185,7 @@ fn talk(served: &Served, stream: &Stream) -> io::Result<()> {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
+        client.has_said(true);
         let (reply, recording) = match commands::read(&line) {
             Err(why) => (refusal(&why), None),
             Ok(Order::Help) => (replies::help(), None),
@@ -202,6 +210,7 @@ fn talk(served: &Served, stream: &Stream) -> io::Result<()> {
         if let Some(recording) = recording {
             return trace::write(stream, recording, &served.disk);
         }
+        client.is_answered();
     }
 }
 

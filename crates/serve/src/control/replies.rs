@@ -108,9 +108,17 @@ fn media(look: &Look) -> Value {
 
 /// The counters of health. The reference of the control socket says what each is.
 fn smart(look: &Look) -> Value {
-    let Smart { media_errors, life, health, erases_mean, erases_max, endurance, host_written, host_read, flash_written, dead_dies } =
+    let Smart { media_errors, life, health, erases_mean, erases_max, endurance, host_written, host_read, flash_written, dead_dies, .. } =
         look.smart;
-    let since_start = ["media_errors", "host_written_bytes", "host_read_bytes", "flash_written_bytes", "waf"];
+    let since_start = [
+        "media_errors",
+        "host_written_bytes",
+        "host_read_bytes",
+        "zeroed_by_trims_bytes",
+        "trims_freed_nothing",
+        "flash_written_bytes",
+        "waf",
+    ];
     json!({
         "media_errors": media_errors,
         "units_lost_at_recovery": life.units_lost,
@@ -131,6 +139,8 @@ fn smart(look: &Look) -> Value {
         "endurance_used_percent": look.smart.used_percent(),
         "host_written_bytes": host_written.0,
         "host_read_bytes": host_read.0,
+        "zeroed_by_trims_bytes": look.smart.zeroed_by_trims.0,
+        "trims_freed_nothing": look.smart.trims_freed_nothing,
         "flash_written_bytes": flash_written.0,
         "waf": look.waf(),
         "temperature_c": look.temperature.map(|celsius| celsius.0),

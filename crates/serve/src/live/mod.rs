@@ -35,6 +35,7 @@ use wordline_drive::{Config, Drive};
 use wordline_engine::Completions;
 use wordline_nbd::{Context, Errno, Export, Op};
 use wordline_report::{Metrics, Scope};
+use wordline_units::Bytes;
 
 pub use ask::{Look, Place};
 pub(crate) use ask::{Query, Told};
@@ -187,11 +188,16 @@ impl LiveDisk {
         &self.about
     }
 
-    /// `export` with what this disk answers beyond reading and writing: its contexts and hint classes.
+    /// `export` with what a disk with mapping units of `unit` answers beyond reading and writing, its contexts and hint classes, and with what it prefers: requests
+    /// aligned to its units. They cost nothing beyond themselves, where for one that covers a unit in part the rest of that unit is read or written, too.
+    ///
+    /// # Panics
+    /// If a unit has more than 4 GiB, which none has.
     #[must_use]
-    pub fn describe(export: Export) -> Export {
+    pub fn describe(export: Export, unit: Bytes) -> Export {
+        let block_preferred = u32::try_from(unit.0).expect("a unit has 64 sectors at most");
         let contexts = [wordline_nbd::ALLOCATION, status::MEDIA, status::HINT].map(|name| Context { name: name.to_owned() });
-        Export { contexts: contexts.to_vec(), classes: classes(), ..export }
+        Export { contexts: contexts.to_vec(), classes: classes(), block_preferred, ..export }
     }
 
     /// How it is; `None` once it has stopped.

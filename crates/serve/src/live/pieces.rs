@@ -44,48 +44,72 @@ enum Step {
         at: u64,
         end: u64,
     },
+    /// Zeroes from here to there, within one unit that was trimmed in part, where that has not dropped it.
+    Rest {
+        at: u64,
+        end: u64,
+        fua: bool,
+    },
+    /// The trim of what was just zeroed, which a write undoes.
+    Again {
+        at: u64,
+        end: u64,
+    },
 }
 
 impl Pieces {
     /// What `op` asks of a drive whose mapping units have `unit` bytes; nothing where the drive need not be asked. Writes say `insecure`.
     pub(super) fn of(op: Op, unit: u64, insecure: bool) -> Pieces {
-        let mut steps = VecDeque::new();
+        let mut pieces = Pieces { steps: VecDeque::new(), unit, insecure };
         match op {
-            Op::Read { offset, length } => steps.push_back(plain(HostOp::Read, offset, u64::from(length))),
+            Op::Read { offset, length } => pieces.steps.push_back(plain(HostOp::Read, offset, u64::from(length))),
             Op::Write { offset, data, fua } => {
                 let request = request(HostOp::Write, offset, data.len() as u64, fua);
-                steps.push_back(Step::Whole(Piece { request, bytes: HostBytes::These(data) }));
+                pieces.steps.push_back(Step::Whole(Piece { request, bytes: HostBytes::These(data) }));
             }
-            Op::Flush => steps.push_back(plain(HostOp::Flush, 0, 0)),
-            Op::Trim { offset, length, fua } => {
-                steps.push_back(Step::Trim { at: offset, end: offset + length });
-                steps.extend(fua.then(|| plain(HostOp::Flush, 0, 0)));
-            }
-            Op::WriteZeroes { offset, length, how, fua } => {
-                let end = offset + length;
-                // Whole units may be trimmed, which reads as zeroes; what is left at both ends is written.
-                let (first, last) = (offset.next_multiple_of(unit), end / unit * unit);
-                if how.may_punch && first < last {
-                    steps.push_back(Step::Zeroes { at: offset, end: first, fua });
-                    steps.push_back(Step::Trim { at: first, end: last });
-                    steps.push_back(Step::Zeroes { at: last, end, fua });
-                    steps.extend(fua.then(|| plain(HostOp::Flush, 0, 0)));
-                } else {
-                    steps.push_back(Step::Zeroes { at: offset, end, fua });
-                }
-            }
+            Op::Flush => pieces.steps.push_back(plain(HostOp::Flush, 0, 0)),
+            Op::Trim { offset, length, fua } => pieces.punch(offset, offset + length, fua),
+            Op::WriteZeroes { offset, length, how, fua } if how.may_punch => pieces.punch(offset, offset + length, fua),
+            Op::WriteZeroes { offset, length, fua, .. } => pieces.steps.push_back(Step::Zeroes { at: offset, end: offset + length, fua }),
             Op::Cache { .. } | Op::BlockStatus { .. } => {}
         }
-        Pieces { steps, unit, insecure }
+        pieces
     }
 
-    pub(super) fn next(&mut self) -> Option<Piece> {
-        let mut piece = self.next_plain()?;
+    /// Lets go of the bytes from `at` to `end`, which read as zeroes then. The drive drops a unit once all of it has been trimmed, and keeps the data of one that is
+    /// trimmed in part: at both ends that is overwritten with zeroes. A file system that punches a hole through FUSE and a loop device relies on zeroes, and what is
+    /// deleted must be gone.
+    fn punch(&mut self, at: u64, end: u64, fua: bool) {
+        self.steps.push_back(Step::Trim { at, end });
+        let (first, last) = (at.next_multiple_of(self.unit), end / self.unit * self.unit);
+        let ends = if first > last { [(at, end), (end, end)] } else { [(at, first), (last, end)] };
+        self.steps.extend(ends.into_iter().filter(|(at, end)| at < end).map(|(at, end)| Step::Rest { at, end, fua }));
+        self.steps.extend(fua.then(|| plain(HostOp::Flush, 0, 0)));
+    }
+
+    /// The next host request. `holds` says whether the unit at a byte holds something.
+    pub(super) fn next(&mut self, holds: impl Fn(u64) -> bool) -> Option<Piece> {
+        let mut piece = self.next_plain(holds)?;
         piece.request.insecure = self.insecure && piece.request.op == HostOp::Write;
         Some(piece)
     }
 
-    fn next_plain(&mut self) -> Option<Piece> {
+    /// The bytes that were zeroed last, and are trimmed again next.
+    pub(super) fn zeroed(&self) -> Option<(u64, u64)> {
+        match self.steps.front() {
+            Some(&Step::Again { at, end }) => Some((at, end)),
+            _ => None,
+        }
+    }
+
+    /// Somebody has written where something was zeroed: that stays, and is not trimmed again.
+    pub(super) fn leave_zeroed(&mut self) {
+        if self.zeroed().is_some() {
+            self.steps.pop_front();
+        }
+    }
+
+    fn next_plain(&mut self, holds: impl Fn(u64) -> bool) -> Option<Piece> {
         loop {
             match self.steps.front_mut()? {
                 Step::Zeroes { at, end, fua } if *at < *end => {
@@ -100,12 +124,21 @@ impl Pieces {
                     *at = until;
                     return Some(piece);
                 }
+                &mut Step::Rest { at, end, fua } if holds(at) => {
+                    self.steps.pop_front();
+                    self.steps.push_front(Step::Again { at, end });
+                    return Some(Piece { request: request(HostOp::Write, at, end - at, fua), bytes: HostBytes::Zeroes });
+                }
+                &mut Step::Again { at, end } => {
+                    self.steps.pop_front();
+                    return Some(Piece { request: request(HostOp::Trim, at, end - at, false), bytes: HostBytes::None });
+                }
                 Step::Whole(_) => {
                     if let Some(Step::Whole(piece)) = self.steps.pop_front() {
                         return Some(piece);
                     }
                 }
-                Step::Zeroes { .. } | Step::Trim { .. } => drop(self.steps.pop_front()),
+                Step::Zeroes { .. } | Step::Trim { .. } | Step::Rest { .. } => drop(self.steps.pop_front()),
             }
         }
     }
@@ -126,25 +159,53 @@ mod tests {
     use wordline_nbd::ZeroHow;
 
     fn asked(op: Op) -> Vec<(HostOp, u64, u32, bool)> {
+        asked_of(op, true)
+    }
+
+    /// Of a drive whose units hold something if they are not trimmed whole, or hold nothing.
+    fn asked_of(op: Op, holds: bool) -> Vec<(HostOp, u64, u32, bool)> {
         let mut pieces = Pieces::of(op, 16_384, false);
-        std::iter::from_fn(|| pieces.next())
+        std::iter::from_fn(|| pieces.next(|_| holds))
             .map(|piece| (piece.request.op, piece.request.sector, piece.request.sectors, piece.request.fua))
             .collect()
     }
 
     #[test]
-    fn zeroes_trim_whole_units_and_write_the_ends() {
+    fn zeroes_trim_and_write_what_units_that_were_trimmed_in_part_still_hold() {
         let how = ZeroHow { may_punch: true, must_be_fast: false };
         let op = |offset, length, how, fua| Op::WriteZeroes { offset, length, how, fua };
-        assert_eq!(
-            asked(op(512, 40_960, how, true)),
-            [(HostOp::Write, 1, 31, true), (HostOp::Trim, 32, 32, false), (HostOp::Write, 64, 17, true), (HostOp::Flush, 0, 0, false),]
-        );
-        assert_eq!(asked(op(512, 1_024, how, false)), [(HostOp::Write, 1, 2, false)], "no whole unit");
+        let (write, trim) = (HostOp::Write, HostOp::Trim);
+        let ends = [
+            (trim, 1, 80, false),
+            (write, 1, 31, true),
+            (trim, 1, 31, false),
+            (write, 64, 17, true),
+            (trim, 64, 17, false),
+            (HostOp::Flush, 0, 0, false),
+        ];
+        assert_eq!(asked(op(512, 40_960, how, true)), ends);
+        assert_eq!(asked(Op::Trim { offset: 512, length: 40_960, fua: true }), ends);
+        assert_eq!(asked_of(op(512, 40_960, how, false), false), [(trim, 1, 80, false)], "nothing is left");
+        assert_eq!(asked(op(512, 1_024, how, false)), [(trim, 1, 2, false), (write, 1, 2, false), (trim, 1, 2, false)], "no whole unit");
+        let across =
+            [(trim, 31, 2), (write, 31, 1), (trim, 31, 1), (write, 32, 1), (trim, 32, 1)].map(|(op, at, count)| (op, at, count, false));
+        assert_eq!(asked(op(31 * 512, 1_024, how, false)), across, "two units, neither of them whole");
         let whole = ZeroHow { may_punch: false, must_be_fast: false };
         let pieces = asked(op(0, 5 << 20, whole, false));
         assert_eq!(pieces.len(), 5);
         assert!(pieces.iter().all(|piece| piece.0 == HostOp::Write && piece.2 == 2_048));
+    }
+
+    #[test]
+    fn what_was_zeroed_and_written_since_is_not_trimmed_again() {
+        let mut pieces = Pieces::of(Op::Trim { offset: 512, length: 1_024, fua: false }, 16_384, false);
+        assert_eq!(pieces.next(|_| true).map(|piece| piece.request.op), Some(HostOp::Trim));
+        assert_eq!(pieces.zeroed(), None);
+        pieces.leave_zeroed();
+        assert_eq!(pieces.next(|_| true).map(|piece| piece.request.op), Some(HostOp::Write));
+        assert_eq!(pieces.zeroed(), Some((512, 1_536)));
+        pieces.leave_zeroed();
+        assert!(pieces.next(|_| true).is_none());
     }
 
     #[test]
@@ -158,7 +219,7 @@ mod tests {
         ];
         for (op, insecure) in all.into_iter().flat_map(|op| [(op.clone(), true), (op, false)]) {
             let mut pieces = Pieces::of(op.clone(), 16_384, insecure);
-            let said: Vec<HostRequest> = std::iter::from_fn(|| pieces.next()).map(|piece| piece.request).collect();
+            let said: Vec<HostRequest> = std::iter::from_fn(|| pieces.next(|_| true)).map(|piece| piece.request).collect();
             assert!(said.iter().all(|request| request.insecure == (insecure && request.op == HostOp::Write)), "{op:?}: {said:?}");
             assert!(!said.is_empty());
         }
@@ -166,7 +227,7 @@ mod tests {
 
     #[test]
     fn long_trims_are_cut_at_units() {
-        let pieces = asked(Op::Trim { offset: 512, length: 5 << 40, fua: false });
+        let pieces = asked_of(Op::Trim { offset: 512, length: 5 << 40, fua: false }, false);
         assert_eq!(pieces.iter().map(|piece| u64::from(piece.2)).sum::<u64>(), (5 << 40) / 512);
         assert_eq!((pieces[0].1, u64::from(pieces[0].2)), (1, (1 << 30) / 512 - 1));
         assert!(pieces[1..].iter().all(|piece| piece.1 % 32 == 0), "cuts are at units of 16 KiB");

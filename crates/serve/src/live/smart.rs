@@ -37,6 +37,10 @@ pub struct Smart {
     pub host_written: Bytes,
     /// Data that the host has read since the start.
     pub host_read: Bytes,
+    /// Data that was written with zeroes since the start because it was trimmed and its mapping unit was not.
+    pub zeroed_by_trims: Bytes,
+    /// Trims of clients since the start that freed no mapping unit.
+    pub trims_freed_nothing: u64,
     /// Flash pages that were programmed since the start, in bytes.
     pub flash_written: Bytes,
     /// Dies that have failed.
@@ -88,6 +92,8 @@ impl<P: Payload> Worker<P> {
             endurance: config.faults.endurance,
             host_written: bytes(HostOp::Write),
             host_read: bytes(HostOp::Read),
+            zeroed_by_trims: Bytes(self.zeroed_by_trims),
+            trims_freed_nothing: self.trims_freed_nothing,
             flash_written: Bytes(totals.pages_programmed() * config.sheet.geometry.page.0),
             dead_dies: (0..config.sheet.geometry.dies()).filter(|&die| self.drive.is_dead(wordline_units::DieId(die as u16))).count()
                 as u32,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wordline_chip::Payload;
 use wordline_drive::Drive;
-use wordline_nbd::{Errno, Op, ZeroHow};
+use wordline_nbd::{Errno, Op};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest, Nanos, Priority};
 
@@ -87,6 +87,10 @@ struct Job {
     pieces: Pieces,
     priority: Priority,
     is_read: bool,
+    /// Its client has asked for a trim.
+    is_trim: bool,
+    /// A unit was freed by it.
+    has_freed: bool,
     /// It is to be durable before it is answered.
     is_durable: bool,
     /// When it came, for its first piece where a clock is watched.
@@ -122,6 +126,12 @@ pub(super) struct Worker<P: Payload> {
     pub(super) errands: VecDeque<Errand>,
     /// An errand's flush is under way.
     is_on_errand: bool,
+    /// Bytes of trims that were written with zeroes.
+    pub(super) zeroed_by_trims: u64,
+    /// Trims of clients that freed no unit.
+    pub(super) trims_freed_nothing: u64,
+    /// Jobs that are writing zeroes to trim them again.
+    zeroing: usize,
     /// By the drive's request.
     jobs: Vec<Option<Job>>,
     /// Requests that have begun and are not answered.
@@ -164,6 +174,9 @@ impl<P: Payload> Worker<P> {
             going_on: VecDeque::new(),
             errands: VecDeque::new(),
             is_on_errand: false,
+            zeroed_by_trims: 0,
+            trims_freed_nothing: 0,
+            zeroing: 0,
             jobs: Vec::new(),
             outstanding: 0,
             lateness: Lateness::default(),
@@ -297,24 +310,10 @@ impl<P: Payload> Worker<P> {
             Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
             Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
         };
-        let mut pieces = Pieces::of(self.whole(op), self.drive.unit_bytes().0, insecure);
-        let piece = Some(pieces.next()?);
-        Some(Job { end, piece, pieces, priority, is_read, is_durable, came, has_begun: false })
-    }
-
-    /// A drive keeps the data of a unit that is trimmed only in part. The ends of a trim are written with zeroes instead: a file system that punches a hole
-    /// through FUSE and a loop device relies on zeroes, and what is deleted must be gone.
-    fn whole(&self, op: Op) -> Op {
-        let Op::Trim { offset, length, fua } = op else { return op };
-        let (unit, end) = (self.drive.unit_bytes().0, offset + length);
-        let holds = |at: u64| self.drive.holds(at / SECTOR_BYTES);
-        // What holds nothing need not be written.
-        let from = if offset % unit == 0 || holds(offset) { offset } else { offset.next_multiple_of(unit) };
-        let until = if end % unit == 0 || holds(end) { end } else { end / unit * unit };
-        if from >= until || (from.is_multiple_of(unit) && until.is_multiple_of(unit)) {
-            return Op::Trim { offset, length, fua };
-        }
-        Op::WriteZeroes { offset: from, length: until - from, how: ZeroHow { may_punch: true, must_be_fast: false }, fua }
+        let is_trim = matches!(op, Op::Trim { .. });
+        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, insecure);
+        let piece = Some(pieces.next(|at| self.drive.holds(at / SECTOR_BYTES))?);
+        Some(Job { end, piece, pieces, priority, is_read, is_trim, has_freed: false, is_durable, came, has_begun: false })
     }
 
     /// Submit everything that may go to the drive now.
@@ -363,6 +362,11 @@ impl<P: Payload> Worker<P> {
         let request = HostRequest { at: self.drive.now(), priority: job.priority, ..request };
         self.recorders.iter_mut().for_each(|recorder| recorder.request(request.at, &request));
         self.is_unflushed |= matches!(request.op, HostOp::Write | HostOp::Trim);
+        if request.op == HostOp::Write {
+            self.overtake(&request);
+            self.zeroing += usize::from(job.pieces.zeroed().is_some());
+            self.zeroed_by_trims += if job.is_trim { u64::from(request.sectors) * SECTOR_BYTES } else { 0 };
+        }
         let id = self.drive.submit_with(&request, bytes);
         self.is_touched = true;
         let index = id.0 as usize;
@@ -370,6 +374,19 @@ impl<P: Payload> Worker<P> {
             self.jobs.resize_with(index + 1, || None);
         }
         self.jobs[index] = Some(job);
+    }
+
+    /// What is zeroed to be trimmed again is not trimmed again where `write` comes after the zeroes: the client's data would go with them once the rest of the unit
+    /// is trimmed.
+    fn overtake(&mut self, write: &HostRequest) {
+        if self.zeroing == 0 {
+            return;
+        }
+        let (from, to) = (write.sector * SECTOR_BYTES, (write.sector + u64::from(write.sectors)) * SECTOR_BYTES);
+        for job in self.jobs.iter_mut().flatten().filter(|job| job.pieces.zeroed().is_some_and(|(at, end)| at < to && from < end)) {
+            job.pieces.leave_zeroed();
+            self.zeroing -= 1;
+        }
     }
 
     /// Go to the first instant from `wanted` on at which nothing has happened and nothing will: what arrives then comes neither before nor after anything else
@@ -419,12 +436,14 @@ impl<P: Payload> Worker<P> {
                 self.lateness.sum += late;
                 self.lateness.max = self.lateness.max.max(late);
             }
+            job.has_freed |= done.op == HostOp::Trim && done.blank < done.sectors;
+            self.zeroing -= usize::from(job.pieces.zeroed().is_some());
             // What was programmed is acknowledged once it has its place.
             let mut kept = if job.is_read { Ok(()) } else { self.keeper.catches_up() };
             if done.ok
                 && kept.is_ok()
                 && self.keeper.trouble().is_none()
-                && let Some(piece) = job.pieces.next()
+                && let Some(piece) = job.pieces.next(|at| self.drive.holds(at / SECTOR_BYTES))
             {
                 if piece.request.op != HostOp::Flush && !job.is_read {
                     kept = self.keeper.admits();
@@ -436,6 +455,7 @@ impl<P: Payload> Worker<P> {
                 }
             }
             self.outstanding -= 1;
+            self.trims_freed_nothing += u64::from(job.is_trim && !job.has_freed);
             let Job { end, is_read, is_durable, .. } = job;
             match end {
                 End::Errand(errand) => {

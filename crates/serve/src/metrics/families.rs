@@ -70,7 +70,7 @@ fn page_bytes(seen: &Seen<'_>) -> u64 {
 }
 
 /// All families, in the order of the text.
-const FAMILIES: [Family; 38] = [
+const FAMILIES: [Family; 40] = [
     Family {
         name: "wordline_drive",
         kind: Kind::Info,
@@ -101,6 +101,15 @@ const FAMILIES: [Family; 38] = [
     }),
     counter("wordline_host_bytes", "bytes", "Bytes of the requests that were answered.", |seen, text| {
         each_op(text, |op| seen.measured.totals.host(op).sectors * SECTOR_BYTES);
+    }),
+    counter(
+        "wordline_zeroed_by_trims_bytes",
+        "bytes",
+        "Bytes that were written with zeroes because they were trimmed and their mapping unit was not.",
+        |seen, text| text.count(&[], seen.look.smart.zeroed_by_trims.0),
+    ),
+    counter("wordline_trims_in_vain", "", "Trims that freed no mapping unit.", |seen, text| {
+        text.count(&[], seen.look.smart.trims_freed_nothing);
     }),
     Family {
         name: "wordline_host_latency_seconds",

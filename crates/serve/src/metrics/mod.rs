@@ -10,8 +10,8 @@ mod text;
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,14 +19,18 @@ pub use families::{Family, metrics};
 pub use text::Kind;
 
 use crate::address::{Address, Closer, Listener, Stream};
+use crate::clients::{Client, Clients};
 use crate::listener::ServeError;
 use crate::live::LiveDisk;
+use crate::places::{Hall, Manners, News};
 use families::Seen;
-use request::{HEAD_MAX, Request};
+use request::{HEAD_MAX, Names, Request};
 use response::Status;
 
-/// Connections at a time.
+/// Connections at a time that have said something. One more has the place of the one that has said least, and of several the oldest.
 const CLIENTS_MAX: usize = 8;
+/// Connections at a time that have not. One more has the place of the oldest.
+const UNHEARD_MAX: usize = 64;
 /// How long a connection may last.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Of what a client still sends once it has its answer, so many bytes are read, so that the answer reaches it.
@@ -44,9 +48,10 @@ pub struct MetricsServer {
 #[derive(Debug)]
 struct Shared {
     disk: Arc<LiveDisk>,
+    names: Names,
     began: Instant,
     stopping: AtomicBool,
-    clients: Mutex<Vec<(Weak<Stream>, JoinHandle<()>)>>,
+    clients: Clients,
 }
 
 /// Serves the metrics of `disk` at `address`.
@@ -54,17 +59,50 @@ struct Shared {
 /// # Errors
 /// If the host refuses the address.
 pub fn serve_metrics(address: SocketAddr, disk: Arc<LiveDisk>) -> Result<MetricsServer, ServeError> {
-    let failed = |source| ServeError::Listen { address: Address::Tcp(address), source };
-    let listener = Listener::bind(&Address::Tcp(address)).map_err(failed)?;
-    let bound = match listener.address() {
+    open_metrics(address)?.serve(disk)
+}
+
+/// A door at which metrics will be served.
+#[derive(Debug)]
+pub struct MetricsDoor {
+    address: SocketAddr,
+    listener: Listener,
+}
+
+/// Opens the door of the metrics at `address`.
+///
+/// # Errors
+/// If the host refuses the address.
+pub fn open_metrics(address: SocketAddr) -> Result<MetricsDoor, ServeError> {
+    let listener =
+        Listener::bind(&Address::Tcp(address)).map_err(|source| ServeError::Listen { address: Address::Tcp(address), source })?;
+    let address = match listener.address() {
         Address::Tcp(bound) => *bound,
         Address::Unix(_) => address,
     };
-    let closer = listener.closer().map_err(failed)?;
-    let shared = Arc::new(Shared { disk, began: Instant::now(), stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
-    let accepts = Arc::clone(&shared);
-    let acceptor = thread::spawn(move || accept(&listener, &accepts));
-    Ok(MetricsServer { address: bound, shared, closer, acceptor: Some(acceptor) })
+    Ok(MetricsDoor { address, listener })
+}
+
+impl MetricsDoor {
+    /// Serves the metrics of `disk`.
+    ///
+    /// # Errors
+    /// If the host has no descriptors left.
+    pub fn serve(self, disk: Arc<LiveDisk>) -> Result<MetricsServer, ServeError> {
+        let MetricsDoor { address, listener } = self;
+        let failed = |source| ServeError::Listen { address: Address::Tcp(address), source };
+        let closer = listener.closer().map_err(failed)?;
+        let shared = Arc::new(Shared {
+            disk,
+            names: Names::of(address.ip()),
+            began: Instant::now(),
+            stopping: AtomicBool::new(false),
+            clients: Clients::new(CLIENTS_MAX),
+        });
+        let accepts = Arc::clone(&shared);
+        let acceptor = thread::spawn(move || accept(&listener, &accepts));
+        Ok(MetricsServer { address, shared, closer, acceptor: Some(acceptor) })
+    }
 }
 
 impl MetricsServer {
@@ -81,52 +119,45 @@ impl Drop for MetricsServer {
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
-        let clients = std::mem::take(&mut *self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner));
-        for (stream, thread) in clients {
-            if let Some(stream) = stream.upgrade() {
-                stream.shut();
-            }
-            let _ = thread.join();
-        }
+        self.shared.clients.empty();
     }
 }
 
 fn accept(listener: &Listener, shared: &Arc<Shared>) {
+    let mut hall: Hall<Client> = Hall::new(Manners { most: UNHEARD_MAX, enough: 1, patience: PATIENCE });
     while !shared.stopping.load(Ordering::Acquire) {
-        let stream = match listener.accept() {
-            Ok(Some(stream)) => stream,
-            Ok(None) => return,
+        let News { heard, came, closes } = match hall.wait(listener, None) {
+            Ok(news) => news,
             Err(_) => {
                 // A lack of descriptors lasts a while.
                 thread::park_timeout(Duration::from_millis(10));
                 continue;
             }
         };
-        let mut clients = shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        clients.retain(|(_, thread)| !thread.is_finished());
-        if clients.len() >= CLIENTS_MAX {
-            // Without a word read or waited for: the answer fits the socket's buffer, or is lost.
-            let _ = stream.send_some(&response::refusal(Status::ServiceUnavailable));
-            stream.shut();
-            continue;
+        if closes {
+            return;
         }
-        let (stream, serves) = (Arc::new(stream), Arc::clone(shared));
-        let weak = Arc::downgrade(&stream);
-        let talk = move || {
+        for client in heard {
+            let serves = Arc::clone(shared);
             // What went wrong with a stream is the same as its end.
-            let _ = talk(&serves, &stream);
-            stream.shut();
-        };
-        clients.push((weak, thread::spawn(talk)));
+            let talk = move |client: &Client| drop(talk(&serves, client));
+            shared.clients.take(Arc::new(client), &response::refusal(Status::ServiceUnavailable), talk);
+        }
+        for gone in came.into_iter().filter_map(|stream| hall.enter(Client::new(stream))) {
+            // Without a word waited for: the answer fits the socket's buffer, or is lost.
+            let _ = gone.as_ref().send_some(&response::refusal(Status::ServiceUnavailable));
+            gone.as_ref().shut();
+        }
     }
 }
 
 /// Answer the one request of a client.
-fn talk(shared: &Shared, stream: &Stream) -> io::Result<()> {
+fn talk(shared: &Shared, client: &Client) -> io::Result<()> {
+    let stream = client.as_ref();
     let until = Instant::now() + PATIENCE;
     let answer = match head(stream, until)? {
         None => return Ok(()),
-        Some(head) => match head.and_then(|head| request::read(&head)) {
+        Some(head) => match head.inspect(|_| client.has_said(false)).and_then(|head| request::read(&head, shared.names)) {
             Err(status) => response::refusal(status),
             Ok(Request { is_head }) => match page(shared) {
                 Some(text) => response::metrics(&text, is_head),

@@ -8,6 +8,7 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 pub(super) enum Status {
     BadRequest,
     NotFound,
+    Misdirected,
     MethodNotAllowed,
     RequestTimeout,
     HeadTooLarge,
@@ -20,6 +21,10 @@ impl Status {
         match self {
             Status::BadRequest => ("400 Bad Request", "This is no HTTP request that can be read. The metrics are at /metrics."),
             Status::NotFound => ("404 Not Found", "The metrics are at /metrics."),
+            Status::Misdirected => (
+                "421 Misdirected Request",
+                "This server is for this machine alone: it is asked for as localhost, or by a loopback address.",
+            ),
             Status::MethodNotAllowed => ("405 Method Not Allowed", "The metrics can be read with GET or HEAD, and nothing else."),
             Status::RequestTimeout => ("408 Request Timeout", "The request did not come in time."),
             Status::HeadTooLarge => ("431 Request Header Fields Too Large", "A request has at most 8 KiB."),

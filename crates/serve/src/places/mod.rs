@@ -1,10 +1,16 @@
 //! Who may be connected, and who has to go for others.
 //!
 //! A **stranger** has not shown who it is: without a certificate where the server asks for one, else without an export open. A **guest** has. The two have
-//! places of their own, so strangers cannot keep guests out: a stranger that comes when all places of strangers are taken has the place of the oldest of
-//! them, and each has to be through with its negotiation before its deadline, however busily it sends. A guest that comes when all places are taken has the
+//! places of their own, so strangers cannot keep guests out. Who comes waits in the [`Hall`] until it has said a whole message, and has a thread from then on. A
+//! stranger that comes when all places are taken has the place of another one: in the hall of the oldest, behind it of the one that has said least, and of
+//! several the oldest; an address with more than its share of the places gives up its own first. Each has to be through with its negotiation before its deadline,
+//! however busily it sends. A guest that comes when all places are taken has the
 //! place of the one that has been silent for longest, if that has been long enough and nothing that it asked for is under way; else it is hung up on.
 
+#[cfg(test)]
+mod flood;
+mod hall;
+mod rank;
 mod room;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,6 +20,8 @@ use std::time::{Duration, Instant};
 use crate::connection::Connection;
 use room::{Admission, Seen};
 
+pub(crate) use hall::{Hall, Manners, News};
+pub(crate) use rank::{Origin, Standing, to_go};
 pub(crate) use room::Room;
 
 /// The places of a server.
@@ -27,6 +35,7 @@ pub(crate) struct Places {
 struct Place {
     connection: Weak<Connection>,
     thread: JoinHandle<()>,
+    origin: Origin,
     came: Instant,
     /// It has been hung up on.
     is_out: bool,
@@ -40,8 +49,16 @@ impl Place {
     }
 
     fn seen(&self) -> Seen {
-        let silent = self.connection.upgrade().and_then(|connection| connection.silent_for());
-        Seen { is_guest: self.is_guest, is_out: self.is_out, here: self.came.elapsed(), silent }
+        let connection = self.connection.upgrade();
+        let silent = connection.as_ref().and_then(|connection| connection.silent_for());
+        let said = connection.map_or(0, |connection| connection.said());
+        Seen {
+            is_guest: self.is_guest,
+            is_out: self.is_out,
+            here: self.came.elapsed(),
+            silent,
+            standing: Standing { origin: self.origin, said },
+        }
     }
 
     fn hang_up(&mut self) {
@@ -73,7 +90,7 @@ impl Places {
         taken.iter().filter(|place| place.is_out && !place.thread.is_finished()).count() > self.room.strangers
     }
 
-    /// A stranger has come, and `talk` is what its thread does. Where the host gives no thread, it is hung up on.
+    /// A stranger has said its first message, and `talk` is what its thread does. Where the host gives no thread, it is hung up on.
     pub(crate) fn take(&self, connection: &Arc<Connection>, talk: impl FnOnce() + Send + 'static) {
         let mut taken = self.lock();
         // They stand in the order in which they came.
@@ -81,8 +98,9 @@ impl Places {
         go.into_iter().for_each(|at| taken[at].hang_up());
         match thread::Builder::new().spawn(talk) {
             Ok(thread) => {
+                let (origin, came) = (connection.origin(), connection.began());
                 let connection = Arc::downgrade(connection);
-                taken.push(Place { connection, thread, came: Instant::now(), is_out: false, is_guest: false });
+                taken.push(Place { connection, thread, origin, came, is_out: false, is_guest: false });
             }
             Err(_) => connection.shut(),
         }

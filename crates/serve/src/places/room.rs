@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::rank::{Standing, to_go};
+
 /// How many places there are, and how long they are kept for whom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
@@ -23,6 +25,8 @@ pub(super) struct Seen {
     pub(super) here: Duration,
     /// Since it was heard last; `None`: something that it asked for, or is owed, is under way.
     pub(super) silent: Option<Duration>,
+    /// Where it is from, and how far its negotiation has come.
+    pub(super) standing: Standing,
 }
 
 impl Seen {
@@ -43,9 +47,14 @@ pub(super) enum Admission {
 impl Room {
     /// The strangers that go for another one, of `all`, who stand in the order in which they came.
     pub(super) fn for_stranger(&self, all: &[Seen]) -> Vec<usize> {
-        let strangers: Vec<usize> = (0..all.len()).filter(|&at| all[at].is_stranger()).collect();
-        let too_many = (strangers.len() + 1).saturating_sub(self.strangers.max(1));
-        strangers.into_iter().take(too_many).collect()
+        let mut strangers: Vec<usize> = (0..all.len()).filter(|&at| all[at].is_stranger()).collect();
+        let mut go = Vec::new();
+        while strangers.len() >= self.strangers.max(1) {
+            let standings: Vec<Standing> = strangers.iter().map(|&at| all[at].standing).collect();
+            let Some(first) = to_go(&standings, self.strangers) else { break };
+            go.push(strangers.remove(first));
+        }
+        go
     }
 
     /// Whether one of `all` who is no guest may be one.
@@ -73,6 +82,7 @@ mod tests {
     use super::*;
     use wordline_units::random::{Draw, Stream};
 
+    const NOTHING_SAID: Standing = Standing { origin: super::super::Origin::LOCAL, said: 0 };
     const ROOM: Room = Room { guests: 4, strangers: 4, negotiation: Duration::from_secs(30), idle: Duration::from_secs(60) };
 
     /// What is wrong with what the room is told, or with what is done about what it says.
@@ -125,6 +135,7 @@ mod tests {
                     is_out: false,
                     here: Duration::from_secs(self.now - begun),
                     silent: (self.bug != Some(Bug::IdleStays)).then(|| Duration::from_secs(self.now - person.heard)),
+                    standing: NOTHING_SAID,
                 }
             };
             self.people.iter().map(see).collect()
@@ -243,7 +254,8 @@ mod tests {
 
     #[test]
     fn the_next_deadline_is_the_oldest_strangers() {
-        let seen = |is_guest, is_out, here| Seen { is_guest, is_out, here: Duration::from_secs(here), silent: None };
+        let seen =
+            |is_guest, is_out, here| Seen { is_guest, is_out, here: Duration::from_secs(here), silent: None, standing: NOTHING_SAID };
         let all = [seen(true, false, 900), seen(false, true, 31), seen(false, false, 30), seen(false, false, 12), seen(false, false, 3)];
         assert_eq!(ROOM.overdue(&all), (vec![2], Some(Duration::from_secs(18))));
         assert_eq!(ROOM.overdue(&all[..2]), (Vec::new(), None));

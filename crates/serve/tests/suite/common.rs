@@ -12,12 +12,16 @@ use wordline_nbd::client::{Answer, Ask, Client, Content, Heard, Ready, Speak};
 use wordline_nbd::{Export, Limits, Op};
 use wordline_plan::Plan;
 use wordline_serve::{Address, Config, Disk, Patience, Running, serve};
+use wordline_units::Bytes;
 
 /// A socket file of its own.
 pub(crate) fn socket() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     std::env::temp_dir().join(format!("wordline-serve-{}-{}.sock", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
 }
+
+/// A mapping unit of the drives here.
+pub(crate) const UNIT: Bytes = Bytes(16 << 10);
 
 /// Quick to lose patience.
 pub(crate) fn config(limits: Limits) -> Config {

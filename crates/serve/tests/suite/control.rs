@@ -13,7 +13,7 @@ use wordline_nbd::{Export, Op};
 use wordline_serve::{Address, Config, ControlSocket, LiveDisk, Running, Stop, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
-use crate::common::{connect, small_drive, socket};
+use crate::common::{UNIT, connect, small_drive, socket};
 use crate::replay::tell;
 
 pub(crate) struct Served {
@@ -29,7 +29,7 @@ pub(crate) fn served(settings: &[&str], timing: Timing) -> Served {
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
     let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), timing));
     let (path, control_path) = (socket(), socket());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
+    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
     let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     Served { path, control: control_path, size, _running: (running, listens) }
@@ -272,6 +272,26 @@ fn hostile_clients_are_answered_or_dropped_and_hurt_nobody() {
             (0..64).for_each(|_| assert_eq!(client.answer().fault, None));
         }
     }
+}
+
+#[test]
+fn slow_clients_keep_nobody_out() {
+    let served = served(&["cells.physics=false"], Timing::Off);
+    let connect = || UnixStream::connect(&served.control).expect("it listens");
+    let _silent: Vec<UnixStream> = (0..64).map(|_| connect()).collect();
+    let halves: Vec<UnixStream> = (0..32).map(|_| connect()).collect();
+    halves.iter().for_each(|mut stream| stream.write_all(b"{\"do\":").expect("taken"));
+    // One that has a recording keeps it.
+    let mut recorder = connect();
+    writeln!(recorder, "{{\"do\":\"record\"}}").expect("taken");
+    let mut recorded = BufReader::new(recorder);
+    let mut line = String::new();
+    recorded.read_line(&mut line).expect("an answer");
+    assert!(line.contains("recording"), "{line}");
+    for _ in 0..40 {
+        assert_eq!(served.ask(&json!({ "do": "status" }))["ok"], true);
+    }
+    assert_eq!(served.ask(&json!({ "do": "status" }))["live"]["recordings"], 1);
 }
 
 #[test]

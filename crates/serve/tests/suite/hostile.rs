@@ -17,7 +17,7 @@ use wordline_nbd::{Export, Limits, Op};
 use wordline_serve::{About, Address, Config, LiveDisk, MemoryDisk, Running, Timing, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
-use crate::common::{config, connect, small_drive, socket, start};
+use crate::common::{UNIT, config, connect, small_drive, socket, start};
 
 const SIZE: u64 = 64 << 20;
 
@@ -178,7 +178,7 @@ fn victim() {
         (Drive::with_payload(drive, watched, |_| RamPayload::new(&sheet, units)), ())
     };
     let disk = LiveDisk::start_kept(build, Timing::Off, About::default());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
+    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
     let running = serve(&Address::Unix(path.into()), vec![(export, Arc::new(disk))], small()).expect("it starts");
     println!("serving {size}");
     running.wait();

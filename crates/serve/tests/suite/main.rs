@@ -1,6 +1,7 @@
 //! The server from outside, through sockets: ordinary clients, disks that answer late, and peers that mean harm.
 
 mod aged;
+mod aligned;
 mod carried;
 mod common;
 mod control;

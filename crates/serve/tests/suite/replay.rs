@@ -16,7 +16,7 @@ use wordline_units::{Bytes, FlashOp, Nanos};
 use wordline_workload::trace::{ReadOptions, TraceReader};
 use wordline_workload::{Fit, Footprint, Placement, Replay, ReplayOptions};
 
-use crate::common::{connect, small_drive, socket};
+use crate::common::{UNIT, connect, small_drive, socket};
 
 /// One client's requests, `depth` at a time.
 fn load(path: &Path, size: u64, seed: u64, steps: u32) {
@@ -62,7 +62,7 @@ fn recorded(config: DriveConfig, timing: Timing, seed: u64, steps: u32) -> Strin
     // Whether answers leave at their instants or before makes no difference to what happens in the drive.
     disk.allow_for(Duration::from_micros(40));
     let (path, control_path) = (socket(), socket());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
+    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
     let control = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     // What need not be secret is in the recording, too.
