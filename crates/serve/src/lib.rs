@@ -40,8 +40,8 @@ pub use disk::{Batch, Disk, Done, Farewell, Session};
 pub use link::{Link, measure_link};
 pub use listener::{Config, Patience, Running, ServeError, open_door, serve, serve_on};
 pub use live::{
-    About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, Place, ReadLatency, Refused, Security, Smart, Timing, Watch,
-    classes, watch,
+    About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, LostFound, Place, ReadLatency, Refused, Security, Smart,
+    Timing, Watch, classes, watch,
 };
 pub use memory::MemoryDisk;
 pub use metrics::{Family, Kind, MetricsDoor, MetricsServer, metrics, open_metrics, serve_metrics};

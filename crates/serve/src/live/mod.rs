@@ -17,6 +17,7 @@ mod clock;
 mod errand;
 mod faults;
 mod hints;
+mod lost;
 mod pieces;
 mod record;
 mod smart;
@@ -43,6 +44,7 @@ pub use clock::Timing;
 pub(crate) use faults::{Harm, Harmed};
 pub use hints::{Change, Hints, Lifetime, ReadLatency, Security, classes};
 pub(crate) use hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES, word};
+pub use lost::LostFound;
 pub(crate) use record::{Recorded, Recording};
 pub use smart::{Life, Smart};
 pub use worker::Lateness;
@@ -207,6 +209,7 @@ impl LiveDisk {
             Told::Done
             | Told::Refused(_)
             | Told::Places(_)
+            | Told::Lost(_)
             | Told::Hints(_)
             | Told::Copied { .. }
             | Told::Recording(_)
