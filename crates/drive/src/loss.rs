@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use wordline_chip::Payload;
 use wordline_engine::Observer;
-use wordline_ftl::{Firmware, UnitAddr, Withheld};
+use wordline_ftl::{Doubt, Firmware, UnitAddr, Withheld};
 use wordline_units::DieId;
 
 use crate::drive::Drive;
@@ -124,6 +124,25 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             }
             Some(run)
         })
+    }
+
+    /// Stretches of mapping units whose data a salvage ([`wordline_ftl::Trust::Salvage`]) could not prove to be the newest, lowest first: their first unit, their
+    /// number, and what is known of them.
+    pub fn doubtful(&self) -> Vec<(u64, u64, Doubt)> {
+        let of_core = |(core, ftl): (u32, &Firmware)| -> Vec<(u64, Doubt)> {
+            ftl.doubtful().iter().map(|doubtful| (self.stripe.global(core, doubtful.unit), doubtful.doubt)).collect()
+        };
+        let mut units: Vec<(u64, Doubt)> =
+            (0..).zip(&self.ftls).flat_map(of_core).filter(|&(unit, _)| unit < self.config.exported_units).collect();
+        units.sort_unstable();
+        let mut runs: Vec<(u64, u64, Doubt)> = Vec::new();
+        for (unit, doubt) in units {
+            match runs.last_mut() {
+                Some((first, count, same)) if *first + *count == unit && *same == doubt => *count += 1,
+                _ => runs.push((unit, 1, doubt)),
+            }
+        }
+        runs
     }
 
     /// Lost sectors of the copy of `lpn` on flash, by its mark.

@@ -28,7 +28,8 @@ const LOCK: &str = "lock";
 /// Held as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    /// The locked file; `None`: the folder has none, and is only looked at.
+    _file: Option<File>,
     folder: Folder,
 }
 
@@ -57,18 +58,40 @@ impl Lock {
         let mut file = folder.edit_or_make(LOCK).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
-                let holder = if known { holder.trim().to_owned() } else { "?".to_owned() };
-                return Err(MediaError::Locked { folder: folder.path().display().to_string(), holder });
+            // Whoever only reads has not written who it is.
+            Err(TryLockError::WouldBlock) if file.try_lock_shared().is_ok() => {
+                return Err(MediaError::Locked { folder: folder.path().display().to_string(), holder: "? that only reads".to_owned() });
             }
+            Err(TryLockError::WouldBlock) => return Err(held(&folder, &mut file)),
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         // On a full disk there may be no room for it, and then the message does without.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Lock { _file: file, folder })
+        Ok(Lock { _file: Some(file), folder })
     }
+
+    /// Takes the lock together with others who only look, and without writing anything.
+    fn look(folder: Folder) -> Result<Lock, MediaError> {
+        if !folder.has(LOCK) {
+            return Ok(Lock { _file: None, folder });
+        }
+        let path = folder.path_of(LOCK);
+        let failed = |error| host(&path, "locking", error);
+        let mut file = folder.look(LOCK).map_err(failed)?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Lock { _file: Some(file), folder }),
+            Err(TryLockError::WouldBlock) => Err(held(&folder, &mut file)),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
+/// The error of a folder whose lock, in `file`, somebody holds.
+fn held(folder: &Folder, file: &mut File) -> MediaError {
+    let mut holder = String::new();
+    let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
+    let holder = if known { holder.trim().to_owned() } else { "?".to_owned() };
+    MediaError::Locked { folder: folder.path().display().to_string(), holder }
 }
 
 impl Media<Disk> {
@@ -102,7 +125,7 @@ impl Media<Disk> {
     /// # Errors
     /// If somebody has the folder, a file is missing, or as [`Die::open`].
     pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        Media::open_on(folder, expected, durability, edit_file)
+        Media::open_on(folder, expected, durability, (|folder| Lock::take(Folder::open(folder)?), edit_file))
     }
 
     /// Makes the dump of its write buffer, beside its name and then renamed.
@@ -135,12 +158,13 @@ impl Media<Disk> {
 }
 
 impl Media<Overlay<Disk>> {
-    /// Opens the drive in a folder to be looked at and worked on, without changing anything in it but whose lock it is. `expected` as in [`Media::open`].
+    /// Opens the drive in a folder to be looked at and worked on, without changing anything in it, whoever owns it. Others may look at it
+    /// meanwhile, and nobody may write. `expected` as in [`Media::open`].
     ///
     /// # Errors
     /// As [`Media::open`].
     pub fn look_at(folder: &Path, expected: Option<&Identity>) -> Result<Media<Overlay<Disk>>, MediaError> {
-        Media::open_on(folder, expected, Durability::Process, look_at_file)
+        Media::open_on(folder, expected, Durability::Process, (|folder| Lock::look(Folder::look_into(folder)?), look_at_file))
     }
 
     /// Opens the dump of its write buffer in the same way.
@@ -181,18 +205,22 @@ fn create_die(folder: &Folder, identity: &Identity, durability: Durability) -> R
 type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 
 impl<B: Backing> Media<B> {
-    fn open_on(folder: &Path, expected: Option<&Identity>, durability: Durability, stand: Stand<B>) -> Result<Media<B>, MediaError> {
+    fn open_on(
+        folder: &Path,
+        expected: Option<&Identity>,
+        durability: Durability,
+        (enter, stand): (fn(&Path) -> Result<Lock, MediaError>, Stand<B>),
+    ) -> Result<Media<B>, MediaError> {
         let absent = |path: &Path| {
             MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", "no such file")
         };
         if !folder.exists() {
             return Err(absent(folder));
         }
-        let folder = Folder::open(folder)?;
-        if !folder.has(&file_of(0)) {
-            return Err(absent(folder.path()));
+        if !Folder::look_into(folder)?.has(&file_of(0)) {
+            return Err(absent(folder));
         }
-        let lock = Lock::take(folder)?;
+        let lock = enter(folder)?;
         let folder = lock.folder();
         let first = open_die(folder, 0, expected, stand)?;
         let all = first.identity().clone();

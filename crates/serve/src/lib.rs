@@ -46,7 +46,7 @@ pub use live::{
 pub use memory::MemoryDisk;
 pub use metrics::{Family, Kind, MetricsDoor, MetricsServer, metrics, open_metrics, serve_metrics};
 pub use stop::Stop;
-pub use store::{MediaPayload, MediaStore, Opened, open_or_make};
+pub use store::{LookedAt, MediaPayload, MediaStore, Opened, look_at, open_or_make};
 pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};
 pub use wordline_media::{Durability, Folder, MediaError};

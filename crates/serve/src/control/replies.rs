@@ -188,6 +188,7 @@ fn status(look: Look, served: &Served) -> Value {
         "events": look.log.1,
         "outstanding": look.outstanding,
         "worn_out": look.is_worn_out,
+        "read_only": about.is_read_only,
         "dead_dies": look.failed.iter().map(|die| die.0).collect::<Vec<_>>(),
         "lost_bytes": look.lost_bytes(),
         "lost_generation": look.lost_generation,

@@ -145,6 +145,8 @@ pub struct About {
     pub again: Vec<String>,
     /// It was found on its media, and was not erased when it was started.
     pub is_used: bool,
+    /// Its clients may not write, and nothing that it does reaches its media.
+    pub is_read_only: bool,
 }
 
 /// A drive that answers block requests.
