@@ -287,6 +287,14 @@ pub(crate) struct ServeOptions {
     /// bytes are in memory and go with the process. Nobody else may own the folder or write in it, and links in it are not followed.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) media: Option<PathBuf>,
+    /// Serve what is in the --media folder to be read, and write nothing in it: writes are refused, and what the firmware has to write stays in memory. The
+    /// folder may be anybody's, and on a file system that cannot be written.
+    #[arg(long, requires = "media")]
+    pub(crate) read_only: bool,
+    /// As --read-only, with the best copy of each mapping unit that can be read, also where a start would refuse it or would answer with an error. A list of
+    /// the stretches of which nobody can tell that they are the newest goes to FILE, or to standard output behind the address.
+    #[arg(long, value_name = "FILE", requires = "media", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) salvage: Option<String>,
     /// What a flush survives: the death of the process, or that of the host as well, which costs a sync of the files.
     #[arg(long, value_name = "process|host", default_value = "process", requires = "media")]
     pub(crate) survive: Survive,

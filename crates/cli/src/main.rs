@@ -20,6 +20,7 @@ mod forensics;
 mod import;
 mod load;
 mod logs;
+mod looking;
 mod media_folder;
 mod places;
 mod plans;

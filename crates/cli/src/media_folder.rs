@@ -34,7 +34,7 @@ pub(crate) fn keep_plan(folder: &Path, plan: &Plan, is_found: bool) -> Result<()
 
 /// The text of the plan beside the media in `folder`.
 fn plan_text(folder: &Path) -> Option<String> {
-    Folder::open(folder).ok()?.read(PLAN).ok()
+    Folder::look_into(folder).ok()?.read(PLAN).ok()
 }
 
 /// The plan that lies beside the media in `folder`, if it is theirs.

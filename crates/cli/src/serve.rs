@@ -11,7 +11,7 @@ use wordline_drive::{Config as DriveConfig, Drive, Recovery};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::declaration::Need;
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_nbd::Export;
+use wordline_nbd::{Access, Export};
 use wordline_plan::Plan;
 use wordline_serve::{
     About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, MetricsDoor, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch,
@@ -22,6 +22,7 @@ use wordline_units::Bytes;
 use crate::args::{ServeOptions, Survive, TlsClients};
 use crate::failure::Failure;
 use crate::files;
+use crate::looking;
 use crate::media_folder;
 use crate::readiness::{self, State};
 use crate::stopping;
@@ -54,31 +55,42 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         seed: plan.seed(),
         again: again(&drive, &settings, plan.seed()),
         is_used: false,
+        is_read_only: false,
     };
     let patience = Patience { awake: if options.timing == Timing::Off { Duration::ZERO } else { AWAKE }, ..Patience::default() };
     let scratch = config.clone();
     let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
     let scheme = if tls.is_some() { "nbds" } else { "nbd" };
     let serving = Config { tls, patience, ..Config::default() };
+    let list = looking::list(options)?;
     // Before there are media: a server that finds its socket taken makes nothing.
     let doors = Doors::open(options, &serving)?;
     let stop = Stop::default();
     stopping::listen_to_signals(&stop)?;
-    let (disk, kept) = match &options.media {
-        None => (in_memory(config, options.timing, about), "its bytes in memory, gone when this ends".to_owned()),
+    let is_read_only = options.read_only || options.salvage.is_some();
+    let (disk, kept, doubtful) = match &options.media {
+        None => (in_memory(config, options.timing, about), "its bytes in memory, gone when this ends".to_owned(), String::new()),
+        Some(folder) if is_read_only => looking::drive(&plan, folder, options, about)?,
         Some(folder) => on_media(&plan, config, folder, options, about)?,
     };
+    // A list that goes to a file is there before anybody can connect.
+    list.filter(|&name| name != "-").map_or(Ok(()), |name| files::write_or_print(name, &format!("{doubtful}\n")))?;
     let link = link(options, scratch, patience)?;
     if link > Duration::ZERO {
         disk.allow_for(link);
     }
-    let kept_by = if options.media.is_some() { "what was flushed is on its media" } else { "its bytes were in memory, and are gone" };
+    let kept_by = match options.media {
+        None => "its bytes were in memory, and are gone",
+        Some(_) if is_read_only => "nothing was written to its media",
+        Some(_) => "what was flushed is on its media",
+    };
     disk.on_power_cut(move |what| {
         eprintln!("wordline: {what}; {kept_by}");
         std::process::exit(POWER_CUT);
     });
     let disk = Arc::new(disk);
-    let named = Export { description: described(&plan), block_min: 512, ..Export::new(&options.export, size.0) };
+    let access = if is_read_only { Access::ReadOnly } else { Access::ReadWrite };
+    let named = Export { description: described(&plan), access, block_min: 512, ..Export::new(&options.export, size.0) };
     let export = LiveDisk::describe(named, unit);
     let control = doors.control.map(|door| control_on(door, Arc::clone(&disk), stop.clone())).transpose().map_err(failed)?;
     let metrics = doors.metrics.map(|door| door.serve(Arc::clone(&disk))).transpose().map_err(failed)?;
@@ -89,6 +101,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         Address::Tcp(address) => format!("{scheme}://{address}/{}", options.export),
     };
     files::write_or_print("-", &uri)?;
+    list.filter(|&name| name == "-").map_or(Ok(()), |name| files::write_or_print(name, &doubtful))?;
     if let (Address::Tcp(_), "nbd") = (running.address(), scheme) {
         eprintln!("every user of this machine can read and write the disk at this address; --socket PATH keeps it to you");
     }
@@ -108,10 +121,12 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         "{who}: stopping: requests under way are answered and everything is written down; another signal, a second or more later, gives up at once"
     );
     stopping::take_down(running, control, &disk, &stop)?;
-    eprintln!(
-        "stopped; everything that was acknowledged {}",
-        if options.media.is_some() { "is on its media" } else { "was in memory, and is gone" }
-    );
+    let acknowledged = if options.media.is_some() { "is on its media" } else { "was in memory, and is gone" };
+    if is_read_only {
+        eprintln!("stopped; nothing was written to its media");
+    } else {
+        eprintln!("stopped; everything that was acknowledged {acknowledged}");
+    }
     Ok(())
 }
 
@@ -234,7 +249,7 @@ fn reserve(config: &DriveConfig) -> u64 {
     (buffers + blocks).min(ENOUGH)
 }
 
-fn units_per_page(config: &DriveConfig) -> u32 {
+pub(crate) fn units_per_page(config: &DriveConfig) -> u32 {
     (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32
 }
 
@@ -251,7 +266,7 @@ fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
 }
 
 /// A line on how a drive has found itself again: after how long, and how it had ended.
-fn found_again<P: Payload>(drive: &Drive<Watch, P>, took: Duration) -> String {
+pub(crate) fn found_again<P: Payload>(drive: &Drive<Watch, P>, took: Duration) -> String {
     let recoveries: Vec<_> = drive.firmware().iter().filter_map(|core| core.recovery()).collect();
     let sum = |of: fn(&Recovery) -> u64| recoveries.iter().map(of).sum::<u64>();
     let pages = sum(|recovery| recovery.pages);
@@ -272,7 +287,13 @@ fn found_again<P: Payload>(drive: &Drive<Watch, P>, took: Duration) -> String {
     said
 }
 
-fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOptions, about: About) -> Result<(LiveDisk, String), Failure> {
+fn on_media(
+    plan: &Plan,
+    config: DriveConfig,
+    folder: &Path,
+    options: &ServeOptions,
+    about: About,
+) -> Result<(LiveDisk, String, String), Failure> {
     let durability = match options.survive {
         Survive::Process => wordline_serve::Durability::Process,
         Survive::Host => wordline_serve::Durability::Host,
@@ -311,5 +332,5 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
         (drive, store)
     };
     let kept = format!("{} {}", if is_found { "back from" } else { "made in" }, folder.display());
-    Ok((LiveDisk::start_kept(build, options.timing, About { is_used: is_found, ..about }), kept))
+    Ok((LiveDisk::start_kept(build, options.timing, About { is_used: is_found, ..about }), kept, String::new()))
 }

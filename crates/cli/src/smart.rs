@@ -36,6 +36,7 @@ pub(crate) fn lines(smart: &Value) -> Vec<String> {
     vec![
         counted("Media errors", "media_errors"),
         counted("Unreadable units", "unreadable_units"),
+        counted("Refused units", "refused_units"),
         counted("Units lost at recovery", "units_lost_at_recovery"),
         counted("Power cycles", "power_cycles"),
         counted("Unsafe shutdowns", "unsafe_shutdowns"),

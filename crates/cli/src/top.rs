@@ -148,16 +148,16 @@ fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<St
         part("disturb") + part("retire") + part("sanitise") + part("refresh")
     ));
     lines.push(format!(
-        "erases {}  of a block {} to {}, mean {:.1}  free groups {}  bad {}  lost dies {}",
+        "erases {}  of a block {} to {}, mean {:.1}  free groups {}  bad {}",
         number(&drive["erases"]),
         number(&drive["blocks"]["erases_min"]),
         number(&drive["blocks"]["erases_max"]),
         number(&drive["blocks"]["erases_mean"]),
         number(&live["free_groups"]),
-        number(&drive["blocks"]["bad"]),
-        live["dead_dies"].as_array().map_or(0, Vec::len)
+        number(&drive["blocks"]["bad"])
     ));
     lines.push(crate::smart::line(&status["smart"]));
+    lines.push(losses(status));
     let late = &live["lateness"];
     lines.push(format!(
         "late by {:.1} us in the mean, {:.1} us at most  events {}",
@@ -180,6 +180,22 @@ fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<St
     lines.iter().map(|line| line.chars().take(WIDTH).collect()).collect()
 }
 
+/// The line of failed dies, lost data, and how full the cores are.
+fn losses(status: &Value) -> String {
+    let live = &status["live"];
+    let listed = |value: &Value, letter: fn(&Value) -> String| {
+        let all: Vec<String> = value.as_array().into_iter().flatten().map(letter).collect();
+        if all.is_empty() { "none".to_owned() } else { all.join(" ") }
+    };
+    format!(
+        "failed dies {}  lost MiB {:.1}  refused {}  cores full {}",
+        listed(&live["dead_dies"], Value::to_string),
+        live["lost_bytes"].as_f64().unwrap_or(0.0) / f64::from(1 << 20),
+        status["smart"]["refused_units"].as_u64().unwrap_or(0),
+        listed(&live["core_utilisation"], |share| format!("{:.0}%", share.as_f64().unwrap_or(0.0) * 100.0))
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,6 +214,18 @@ mod tests {
         }
         assert!(frame(&status, None, 200).len() > 64);
         assert!(frame(&json!({}), None, 24).len() > 5, "whatever is missing is not known");
+    }
+
+    #[test]
+    fn failed_dies_and_what_is_lost_with_them_are_in_the_view() {
+        let status = json!({
+            "live": { "dead_dies": [3, 17], "lost_bytes": 3u64 << 19, "core_utilisation": [0.874, 0.912] },
+            "smart": { "refused_units": 12 },
+        });
+        let lines = frame(&status, None, 24);
+        let told = "failed dies 3 17  lost MiB 1.5  refused 12  cores full 87% 91%";
+        assert!(lines.iter().any(|line| line == told), "{lines:#?}");
+        assert_eq!(losses(&json!({})), "failed dies none  lost MiB 0.0  refused 0  cores full none");
     }
 
     #[test]

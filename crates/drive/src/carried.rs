@@ -29,8 +29,8 @@ const SPARE_BYTES: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct RequestBytes {
     requests: Vec<HostBytes>,
-    /// True for each slot whose read covers a lost sector.
-    spoiled: Vec<bool>,
+    /// First lost sector of each slot's read, counted from the read's first; `None`: it covers none.
+    spoiled: Vec<Option<u32>>,
     /// Free buffers for later reads.
     spare: Vec<Vec<u8>>,
 }
@@ -41,11 +41,11 @@ impl RequestBytes {
         let index = slot.0 as usize;
         if self.requests.len() <= index {
             self.requests.resize_with(index + 1, HostBytes::default);
-            self.spoiled.resize(index + 1, false);
+            self.spoiled.resize(index + 1, None);
         }
         self.let_go(slot);
         self.requests[index] = bytes;
-        self.spoiled[index] = false;
+        self.spoiled[index] = None;
     }
 
     /// Buffer for the `length` bytes of the read in `slot`, with undefined content.
@@ -62,14 +62,20 @@ impl RequestBytes {
         }
     }
 
-    /// Note that the read in `slot` covers a lost sector.
-    pub(crate) fn spoil(&mut self, slot: RequestId) {
-        self.spoiled[slot.0 as usize] = true;
+    /// Note that sector `at` of the read in `slot`, counted from its first, is lost.
+    pub(crate) fn spoil(&mut self, slot: RequestId, at: u32) {
+        let first = &mut self.spoiled[slot.0 as usize];
+        *first = Some(first.map_or(at, |first| first.min(at)));
     }
 
     /// True if the read in `slot` covers a lost sector.
     pub(crate) fn is_spoiled(&self, slot: RequestId) -> bool {
-        self.spoiled.get(slot.0 as usize).is_some_and(|&spoiled| spoiled)
+        self.first_lost(slot).is_some()
+    }
+
+    /// First lost sector of the read in `slot`, counted from its first.
+    pub(crate) fn first_lost(&self, slot: RequestId) -> Option<u32> {
+        self.spoiled.get(slot.0 as usize).copied().flatten()
     }
 
     /// Bytes of the request in `slot`, if they are more than zeroes.
@@ -146,7 +152,8 @@ mod tests {
     fn a_slot_that_is_taken_again_carries_nothing_of_the_last_request() {
         let mut bytes = RequestBytes::default();
         bytes.bring(RequestId(0), HostBytes::These(vec![7; 512]));
-        bytes.spoil(RequestId(0));
+        [7, 3, 5].into_iter().for_each(|at| bytes.spoil(RequestId(0), at));
+        assert_eq!(bytes.first_lost(RequestId(0)), Some(3));
         bytes.bring(RequestId(0), HostBytes::Zeroes);
         assert!(bytes.bytes(RequestId(0)).is_none() && !bytes.is_spoiled(RequestId(0)));
         assert!(bytes.bytes(RequestId(9)).is_none() && !bytes.is_spoiled(RequestId(9)), "nor one that never was");

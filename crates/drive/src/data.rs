@@ -12,7 +12,7 @@
 //!                                                               └──┘ reclaim copies bytes and marks
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use wordline_chip::{Chip, Contents, Mark, PageImage, Payload, UnitAt};
@@ -47,8 +47,8 @@ pub(crate) struct DataPlane {
     places: Vec<UnitAt>,
     bytes: Vec<u8>,
     marks: Vec<Mark>,
-    /// Units on flash with lost sectors, by core.
-    lost_units: BTreeSet<(u32, u32)>,
+    /// Lost sectors of units on flash, by core and unit, as far as a mark with some was seen since the start.
+    lost_units: BTreeMap<(u32, u32), u64>,
 }
 
 impl DataPlane {
@@ -65,7 +65,7 @@ impl DataPlane {
             places: Vec::new(),
             bytes: Vec::new(),
             marks: Vec::new(),
-            lost_units: BTreeSet::new(),
+            lost_units: BTreeMap::new(),
         }
     }
 
@@ -88,14 +88,29 @@ impl DataPlane {
             if mark.lost == 0 {
                 self.lost_units.remove(&(core, mark.lpn.0))
             } else {
-                self.lost_units.insert((core, mark.lpn.0))
+                self.lost_units.insert((core, mark.lpn.0), mark.lost)
             };
         }
     }
 
-    /// Units, by core, whose last program since the start had lost sectors.
+    /// Units, by core, whose mark on flash has lost sectors, as far as it was seen since the start.
     pub(crate) fn lost_units(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.lost_units.iter().copied()
+        self.lost_units.keys().copied()
+    }
+
+    /// Lost sectors of unit `lpn` on flash, as far as its mark was seen since the start.
+    pub(crate) fn lost_of(&self, core: u32, lpn: u32) -> u64 {
+        if self.lost_units.is_empty() { 0 } else { self.lost_units.get(&(core, lpn)).copied().unwrap_or(0) }
+    }
+
+    /// Note that the mark of unit `lpn` on flash has these lost sectors.
+    pub(crate) fn found_lost(&mut self, core: u32, lpn: u32, lost: u64) {
+        self.lost_units.insert((core, lpn), lost);
+    }
+
+    /// Lost sectors of `slot`. Bits of sectors that the slot does not hold mean nothing.
+    pub(crate) fn lost_in(&self, core: u32, slot: u32) -> u64 {
+        self.lost[core as usize][slot as usize]
     }
 
     /// All sectors of a unit.
@@ -187,6 +202,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data.as_ref().and_then(|data| data.requests.bytes(read)).unwrap_or(&[])
     }
 
+    /// First sector of the completed `read` that was lost when the drive took it in, counted from the read's first; `None`: none was, as far as was known. It
+    /// must be asked before anything else is submitted.
+    pub fn first_lost(&self, read: RequestId) -> Option<u32> {
+        self.data.as_ref()?.requests.first_lost(read)
+    }
+
     /// Frees the bytes of `request`, which has been completed. Without this call they are freed when its id is given to another request.
     pub fn let_go(&mut self, request: RequestId) {
         if let Some(data) = &mut self.data {
@@ -230,8 +251,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             // The sectors of this unit that the request asks for.
             let first = self.stripe.global(core, lpn) * unit_sectors;
             let (from, to) = (first.max(sector), (first + unit_sectors).min(sector + u64::from(sectors)));
-            if lost & bits(from - first..to - first) != 0 {
-                data.requests.spoil(RequestId(slot));
+            let lost = lost & bits(from - first..to - first);
+            if lost != 0 {
+                data.requests.spoil(RequestId(slot), (first + u64::from(lost.trailing_zeros()) - sector) as u32);
             }
             let wanted = (from - first) * SECTOR_BYTES..(to - first) * SECTOR_BYTES;
             let at = ((from - sector) * SECTOR_BYTES) as usize;

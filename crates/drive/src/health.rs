@@ -2,9 +2,9 @@
 
 use wordline_chip::Payload;
 use wordline_engine::Observer;
+use wordline_ftl::Firmware;
 use wordline_ftl::groups::Use;
-use wordline_ftl::{Firmware, UnitAddr};
-use wordline_units::{BlockId, DieId, Id, PlaneId, Wear};
+use wordline_units::{DieId, PlaneId, Wear};
 
 use crate::drive::Drive;
 
@@ -17,8 +17,10 @@ pub struct Health {
     pub spares_left: u64,
     /// Number of blocks that have failed since the factory.
     pub grown_bad: u64,
-    /// Number of mapping units whose newest copy on flash cannot be read, as far as the drive has noticed since its start.
+    /// Number of mapping units that answer with an error, in whole or in part, as far as the firmware has noticed since its start.
     pub unreadable: u64,
+    /// Number of those that the firmware refuses, because it cannot tell whether its copy is the newest.
+    pub refused: u64,
     /// Wear of the blocks in service, as techniques tell it; `None` where none does.
     pub ages: Option<Ages>,
 }
@@ -43,9 +45,9 @@ impl Ages {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Present health of the drive. It walks all block groups, and the pages of those in which something cannot be read.
+    /// Present health of the drive, by the tables of its firmware. It walks all block groups.
     pub fn health(&self) -> Health {
-        let mut health = Health { unreadable: self.lost_units(), ..Health::default() };
+        let mut health = Health { unreadable: self.lost_units(), refused: self.refused_units(), ..Health::default() };
         let mut ages = Vec::new();
         for (die, _) in self.chips.iter() {
             let (core, local) = self.wiring.home(die);
@@ -58,71 +60,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             health.spares += spares;
             health.spares_left += left;
             health.grown_bad += spares.saturating_sub(left) + unreplaced.saturating_sub(bad);
-            health.unreadable += self.unreadable_on(die, ftl, local);
             let groups = (0..ftl.layout().groups).filter(|number| !is_bad(number)).map(|number| ftl.layout().group_at(local, number));
             ages.extend(groups.filter_map(|group| ftl.groups().wear(group)));
         }
         health.ages = Ages::of(ages);
         health
-    }
-
-    /// Number of units whose copy on flash can be read and is marked as having lost sectors.
-    fn lost_units(&self) -> u64 {
-        let Some(data) = &self.data else { return 0 };
-        let is_there = |&(core, lpn): &(u32, u32)| {
-            let ftl = &self.ftls[core as usize];
-            if lpn >= ftl.map().exported() || self.is_covered(ftl, lpn) {
-                return false;
-            }
-            let (layout, addr) = (ftl.layout(), ftl.map().get(lpn));
-            if addr == UnitAddr::NONE {
-                return false;
-            }
-            let group = layout.group(addr);
-            let place = layout.place(layout.offset(addr));
-            let block = BlockId(u32::from(ftl.groups().blocks(group)[place.plane.index()]));
-            self.chips[self.wiring.die(core, layout.die(group))].is_readable(place.plane, block, place.page)
-        };
-        data.lost_units().filter(is_there).count() as u64
-    }
-
-    /// True if the write buffer holds all of unit `lpn`, so that its copy on flash does not matter.
-    fn is_covered(&self, ftl: &Firmware, lpn: u32) -> bool {
-        let Some(data) = self.data.as_ref().filter(|_| lpn < ftl.map().exported()) else { return false };
-        ftl.newest(lpn).buffered.is_some_and(|(_, mask)| mask == data.whole())
-    }
-
-    /// Number of valid units of `die` in pages that cannot be read.
-    fn unreadable_on(&self, die: DieId, ftl: &Firmware, local: DieId) -> u64 {
-        let chip = &self.chips[die];
-        let (layout, groups) = (ftl.layout(), ftl.groups());
-        if !chip.is_dead() && !chip.has_unreadable() {
-            return 0;
-        }
-        let mut count = 0;
-        for group in (0..layout.groups).map(|number| layout.group_at(local, number)) {
-            if chip.is_dead() {
-                count += u64::from(groups.valid(group));
-                continue;
-            }
-            let blocks = groups.blocks(group);
-            let is_touched = (0..layout.planes as u8)
-                .any(|plane| chip.has_unreadable_in(PlaneId(plane), BlockId(u32::from(blocks[usize::from(plane)]))));
-            if !is_touched || groups.valid(group) == 0 {
-                continue;
-            }
-            let is_lost = |offset: &u32| {
-                let place = layout.place(*offset);
-                let block = BlockId(u32::from(blocks[place.plane.index()]));
-                // What was never programmed passes for valid.
-                chip.is_page_programmed(place.plane, block, place.page)
-                    && groups.is_valid(group, *offset)
-                    && !chip.is_readable(place.plane, block, place.page)
-                    && !self.is_covered(ftl, chip.spare(place.plane, block, place.page, place.unit).0)
-            };
-            count += (0..layout.units_per_group).filter(is_lost).count() as u64;
-        }
-        count
     }
 }
 

@@ -3,8 +3,8 @@
 use wordline_chip::{Chip, Kept, PageImage, Persistent};
 use wordline_engine::Observer;
 use wordline_flash::Mark;
-use wordline_ftl::{BlockRecord, Firmware, FlashReader, Found, Held, PagePlace};
-use wordline_units::{BlockId, DieId, IdMap, Nanos, PlaneId};
+use wordline_ftl::{BlockRecord, Firmware, FlashReader, Found, Held, PagePlace, Trust, UnitAddr};
+use wordline_units::{BlockId, DieId, IdMap, Lpn, Nanos, PlaneId};
 
 use crate::capacitors::Capacitors;
 use crate::config::Config;
@@ -19,6 +19,8 @@ struct Waking<'a, P: Persistent> {
     wiring: &'a Wiring,
     data: &'a mut Option<Box<DataPlane>>,
     image: PageImage,
+    /// Units whose marks have lost sectors, where they lie.
+    lost: Vec<(PagePlace, u32, Mark)>,
 }
 
 impl<P: Persistent> FlashReader for Waking<'_, P> {
@@ -39,6 +41,7 @@ impl<P: Persistent> FlashReader for Waking<'_, P> {
             Kept::Sanitised(_) => Found::Gone,
             Kept::Whole => {
                 marks.extend_from_slice(&self.image.marks);
+                self.lost.extend((0..).zip(marks.iter()).filter(|(_, mark)| mark.lost != 0).map(|(unit, mark)| (place, unit, *mark)));
                 Found::Whole
             }
         }
@@ -62,6 +65,17 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
     /// Recovers the drive, with the same configuration, from what `payload` gives its dies and what `capacitors` have kept: everything that was durable is
     /// back. [`Firmware::recovery`] tells how much was read for it.
     pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
+        Drive::wake_by(config, observer, payload, capacitors, Trust::Everything)
+    }
+
+    /// Recovers the drive as [`Drive::wake`] does, with the evidence that `trust` accepts.
+    pub fn wake_by(
+        config: Config,
+        observer: O,
+        payload: impl FnMut(DieId) -> P,
+        capacitors: Option<Box<dyn Capacitors>>,
+        trust: Trust,
+    ) -> Drive<O, P> {
         let mut drive = Drive::assemble(config, observer, payload);
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
         drive.chips.iter_mut().for_each(|(_, chip)| chip.wake_failures());
@@ -71,11 +85,15 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
             let Drive { ftls, chips, wiring, data, .. } = &mut drive;
             let config = ftls[core as usize].config().clone();
             let image = PageImage::new(geometry.page.0 as usize, units);
-            let mut waking = Waking { core, chips, wiring, data, image };
-            ftls[core as usize] = Firmware::recover(config, &mut waking);
+            let mut waking = Waking { core, chips, wiring, data, image, lost: Vec::new() };
+            let ftl = Firmware::recover_by(config, &mut waking, trust);
+            let lost = waking.lost;
             if let Some(data) = data {
-                ftls[core as usize].slots_in_use().for_each(|slot| data.restore(core, slot));
+                ftl.slots_in_use().for_each(|slot| data.restore(core, slot));
+                let newest = lost.into_iter().filter(|(place, unit, mark)| lies_at(&ftl, mark.lpn, place, *unit));
+                newest.for_each(|(.., mark)| data.found_lost(core, mark.lpn.0, mark.lost));
             }
+            ftls[core as usize] = ftl;
         }
         for core in 0..drive.config.cores {
             let Drive { config, ftls, .. } = &mut drive;
@@ -84,4 +102,16 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
         }
         drive
     }
+}
+
+/// True if the newest copy of `lpn` on flash is unit `unit` of the page at `place`.
+fn lies_at(ftl: &Firmware, lpn: Lpn, place: &PagePlace, unit: u32) -> bool {
+    if lpn.0 >= ftl.map().exported() || ftl.map().get(lpn.0) == UnitAddr::NONE {
+        return false;
+    }
+    let (layout, addr) = (ftl.layout(), ftl.map().get(lpn.0));
+    let (group, there) = (layout.group(addr), layout.place(layout.offset(addr)));
+    let block = ftl.groups().blocks(group)[usize::from(there.plane.0)];
+    (layout.die(group), there.plane, there.page, there.unit) == (place.die, place.plane, place.page, unit)
+        && u32::from(block) == place.block.0
 }

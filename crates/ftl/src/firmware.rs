@@ -11,6 +11,7 @@ use crate::dispatch::{Rooms, ended, next};
 use crate::free_block::{AHEAD, GroupWear, Policy as _};
 use crate::pages::journal::History;
 use crate::recovery::flash_reader::{FlashReader, Held};
+use crate::recovery::salvage::Doubtful;
 use crate::recovery::{self, Recovery, Trust};
 use crate::sanitise::keys::Key;
 use crate::setup;
@@ -28,6 +29,7 @@ use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
 use crate::state::view::View;
+use crate::state::withheld::{self, LostRun, Withheld};
 use crate::techniques::apply::{ctx, learn_all_wear};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
@@ -44,6 +46,8 @@ pub struct Firmware {
     rooms: Rooms,
     /// Summary of the recovery from a power cut, if there was one.
     recovery: Option<Recovery>,
+    /// Units whose data a salvage could not prove.
+    doubtful: Vec<Doubtful>,
 }
 
 /// Part of one block group in a leap.
@@ -76,19 +80,10 @@ pub struct PastErase {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lost(LostSectors);
 
-/// Units in a row that are lost with one die.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostRun {
-    /// Logical units of the core.
-    pub units: Range<u32>,
-    /// Die that they were lost with, as the core counts it.
-    pub die: DieId,
-}
-
 impl Firmware {
     /// Creates a core at its first start, with all blocks erased.
     pub fn new(config: Config) -> Firmware {
-        Firmware { rooms: setup::build(&config), config, recovery: None }
+        Firmware { rooms: setup::build(&config), config, recovery: None, doubtful: Vec::new() }
     }
 
     /// Recovers the core that ran on this flash with this configuration when power was lost. Every unit that was durable has its last data. Every other
@@ -99,8 +94,8 @@ impl Firmware {
 
     /// Recovers a core as [`Firmware::recover`] does, with the evidence that `trust` accepts.
     pub fn recover_by(config: Config, flash_reader: &mut dyn FlashReader, trust: Trust) -> Firmware {
-        let (rooms, recovery) = recovery::recover(&config, flash_reader, trust);
-        Firmware { config, rooms, recovery: Some(recovery) }
+        let (rooms, recovery, doubtful) = recovery::recover(&config, flash_reader, trust);
+        Firmware { config, rooms, recovery: Some(recovery), doubtful }
     }
 
     /// Adds `technique`, which no plan names, to those that are switched on. It must join before the first request. A late technique gets nothing that a
@@ -408,6 +403,11 @@ impl Firmware {
         self.recovery
     }
 
+    /// Units whose data a salvage could not prove to be the newest, lowest first; none: the core was not salvaged, or all is proved.
+    pub fn doubtful(&self) -> &[Doubtful] {
+        &self.doubtful
+    }
+
     /// Number of the newest complete checkpoint.
     pub fn checkpoint(&self) -> Option<u64> {
         self.rooms.metadata.whole_checkpoint()
@@ -460,26 +460,17 @@ impl Firmware {
     /// Lost units of `range` as runs, first unit first: the units of a run lie on one die. It looks at each mapped unit of the range where anything is lost,
     /// and at none elsewhere.
     pub fn lost(&self, range: Range<u32>) -> impl Iterator<Item = LostRun> + '_ {
-        let end = if self.lost_units() > 0 { range.end.min(self.map().exported()) } else { range.start };
-        let mut at = range.start;
-        let die_of = |lpn: u32| {
-            let addr = self.map().get(lpn);
-            self.core().is_lost(addr).then(|| self.layout().die(self.layout().group(addr)))
-        };
-        std::iter::from_fn(move || {
-            while at < end {
-                let Some(die) = die_of(at) else {
-                    at = self.map().skip_unmapped(at + 1);
-                    continue;
-                };
-                let first = at;
-                while at < end && die_of(at) == Some(die) {
-                    at += 1;
-                }
-                return Some(LostRun { units: first..at, die });
-            }
-            None
-        })
+        withheld::lost(self.core(), range)
+    }
+
+    /// Reason why the copy of `lpn` on flash is not returned to the host, as far as the core has noticed; `None`: it is returned.
+    pub fn withheld(&self, lpn: u32) -> Option<Withheld> {
+        withheld::of(self.core(), lpn)
+    }
+
+    /// Number of units whose copy on flash is not returned to the host. Where some are refused and others are lost, it looks at each mapped unit.
+    pub fn withheld_units(&self) -> u64 {
+        withheld::count(self.core())
     }
 
     /// Share that the exported units are of the units of the block groups in service, each counted whole. Above 1, some have no place.
@@ -652,6 +643,11 @@ impl Firmware {
     /// Buffer slots that hold something.
     pub fn slots_in_use(&self) -> impl Iterator<Item = u32> + '_ {
         self.core().buffer().in_use()
+    }
+
+    /// Units of which some sectors are in the write buffer, each at least once.
+    pub fn units_in_buffer(&self) -> impl Iterator<Item = u32> + '_ {
+        self.core().buffer().in_use().map(|slot| self.core().buffer().unit_in(slot))
     }
 
     /// Version for a copy of `lpn` that marks its bytes as lost: newer than what was there, older than anything of it in the buffer.

@@ -29,7 +29,8 @@ const LOCK: &str = "lock";
 /// Held as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    /// The locked file; `None`: the folder has none, and is only looked at.
+    _file: Option<File>,
     folder: Folder,
 }
 
@@ -58,18 +59,40 @@ impl Lock {
         let mut file = folder.edit_or_make(LOCK).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
-                let holder = if known { holder.trim().to_owned() } else { "?".to_owned() };
-                return Err(MediaError::Locked { folder: folder.path().display().to_string(), holder });
+            // Whoever only reads has not written who it is.
+            Err(TryLockError::WouldBlock) if file.try_lock_shared().is_ok() => {
+                return Err(MediaError::Locked { folder: folder.path().display().to_string(), holder: "? that only reads".to_owned() });
             }
+            Err(TryLockError::WouldBlock) => return Err(held(&folder, &mut file)),
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         // On a full disk there may be no room for it, and then the message does without.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Lock { _file: file, folder })
+        Ok(Lock { _file: Some(file), folder })
     }
+
+    /// Takes the lock together with others who only look, and without writing anything.
+    fn look(folder: Folder) -> Result<Lock, MediaError> {
+        if !folder.has(LOCK) {
+            return Ok(Lock { _file: None, folder });
+        }
+        let path = folder.path_of(LOCK);
+        let failed = |error| host(&path, "locking", error);
+        let mut file = folder.look(LOCK).map_err(failed)?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Lock { _file: Some(file), folder }),
+            Err(TryLockError::WouldBlock) => Err(held(&folder, &mut file)),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
+/// The error of a folder whose lock, in `file`, somebody holds.
+fn held(folder: &Folder, file: &mut File) -> MediaError {
+    let mut holder = String::new();
+    let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
+    let holder = if known { holder.trim().to_owned() } else { "?".to_owned() };
+    MediaError::Locked { folder: folder.path().display().to_string(), holder }
 }
 
 impl Media<Disk> {
@@ -103,7 +126,7 @@ impl Media<Disk> {
     /// # Errors
     /// If somebody has the folder, a file is missing, or as [`Die::open`].
     pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        Media::open_on(folder, expected, durability, edit_file)
+        Media::open_on(folder, expected, durability, (|folder| Lock::take(Folder::open(folder)?), edit_file))
     }
 
     /// Makes files for the dies `missing` of the drive in a folder, whose own are gone: each is a die that has failed. `identity` is that of any die. It comes
@@ -162,12 +185,13 @@ impl Media<Disk> {
 }
 
 impl Media<Overlay<Disk>> {
-    /// Opens the drive in a folder to be looked at and worked on, without changing anything in it but whose lock it is. `expected` as in [`Media::open`].
+    /// Opens the drive in a folder to be looked at and worked on, without changing anything in it, whoever owns it. Others may look at it
+    /// meanwhile, and nobody may write. `expected` as in [`Media::open`].
     ///
     /// # Errors
     /// As [`Media::open`].
     pub fn look_at(folder: &Path, expected: Option<&Identity>) -> Result<Media<Overlay<Disk>>, MediaError> {
-        Media::open_on(folder, expected, Durability::Process, look_at_file)
+        Media::open_on(folder, expected, Durability::Process, (|folder| Lock::look(Folder::look_into(folder)?), look_at_file))
     }
 
     /// Opens the dump of its write buffer in the same way.
@@ -219,20 +243,25 @@ fn create_die_as(
 type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 
 impl<B: Backing> Media<B> {
-    fn open_on(folder: &Path, expected: Option<&Identity>, durability: Durability, stand: Stand<B>) -> Result<Media<B>, MediaError> {
+    fn open_on(
+        folder: &Path,
+        expected: Option<&Identity>,
+        durability: Durability,
+        (enter, stand): (fn(&Path) -> Result<Lock, MediaError>, Stand<B>),
+    ) -> Result<Media<B>, MediaError> {
         let absent = |path: &Path, found: String| {
             MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", found)
         };
         if !folder.exists() {
             return Err(absent(folder, "no such file".to_owned()));
         }
-        let folder = Folder::open(folder)?;
-        if !folder.has(&file_of(0)) {
+        let looked = Folder::look_into(folder)?;
+        if !looked.has(&file_of(0)) {
             // Whoever reads the folder of a drive that lost this die is told what to do.
-            let others = expected.is_some_and(|all| (1..all.dies).any(|die| folder.has(&file_of(die))));
-            return Err(absent(folder.path(), if others { lost(0) } else { "no such file".to_owned() }));
+            let others = expected.is_some_and(|all| (1..all.dies).any(|die| looked.has(&file_of(die))));
+            return Err(absent(folder, if others { lost(0) } else { "no such file".to_owned() }));
         }
-        let lock = Lock::take(folder)?;
+        let lock = enter(folder)?;
         let folder = lock.folder();
         let first = open_die(folder, 0, expected, stand)?;
         let all = first.identity().clone();

@@ -38,13 +38,23 @@ impl Folder {
     /// # Errors
     /// If it is none, another user owns it or may write in it, or the host fails.
     pub fn open(path: &Path) -> Result<Folder, MediaError> {
-        let failed = |error: Errno| MediaError::host(&path.display().to_string(), 0, "opening the folder", error.into());
-        let descriptor = open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
-        let stat = fstat(&descriptor).map_err(failed)?;
+        let folder = Folder::look_into(path)?;
+        let stat = fstat(&folder.descriptor);
+        let stat = stat.map_err(|error| MediaError::host(&path.display().to_string(), 0, "opening the folder", error.into()))?;
         match foreign(stat.st_uid, stat.st_mode, geteuid().as_raw()) {
             Some((why, remedy)) => Err(MediaError::Foreign { folder: path.display().to_string(), why, remedy }),
-            None => Ok(Folder { descriptor, path: path.to_owned() }),
+            None => Ok(folder),
         }
+    }
+
+    /// Opens the folder at `path`, whoever owns it, for one who writes nothing in it.
+    ///
+    /// # Errors
+    /// If it is none, or the host fails.
+    pub fn look_into(path: &Path) -> Result<Folder, MediaError> {
+        let failed = |error: Errno| MediaError::host(&path.display().to_string(), 0, "opening the folder", error.into());
+        let descriptor = open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
+        Ok(Folder { descriptor, path: path.to_owned() })
     }
 
     /// Opens the folder at `path`, which is made with mode 700 if need be.
@@ -240,6 +250,7 @@ mod tests {
         std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
         let refused = Folder::open(&scratch.0).expect_err("everybody may write there").to_string();
         assert!(refused.contains("mode 777") && refused.contains("chmod go-w"), "{refused}");
+        assert!(Folder::look_into(&scratch.0).is_ok(), "one who writes nothing may look");
     }
 
     #[test]

@@ -35,6 +35,10 @@ pub(crate) fn reply(out: &mut Vec<u8>, dialect: Dialect, active: &[usize], ticke
     match (ticket.kind, reply) {
         (Kind::Plain, Reply::Done) => to.done(),
         (_, Reply::Failed(failure)) => to.failed(failure, None),
+        (Kind::Read { .. }, Reply::FailedAt(at, failure)) => {
+            assert!(at < ticket.length, "a read fails at one of its bytes");
+            to.failed(failure, Some(ticket.offset + at));
+        }
         (Kind::Read { unfragmented }, Reply::Read(pieces)) => {
             assert_eq!(covered(pieces), ticket.length, "a read is answered with all its bytes");
             to.read(pieces, unfragmented, None);

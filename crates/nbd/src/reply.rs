@@ -15,6 +15,9 @@ pub enum Reply<'a> {
     Status(&'a [ContextStatus<'a>]),
     /// It failed, and nothing is known of how far it came.
     Failed(Failure<'a>),
+    /// A read of which the byte at this place, counted from its first, is the first that could not be read. Nothing of it is sent, and the client learns the
+    /// offset, where it has structured replies.
+    FailedAt(u64, Failure<'a>),
 }
 
 /// Part of what was read.

@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn parts_that_a_drive_does_not_have_are_refused_with_their_place() {
-        let plan = wordline_plan::Plan::preset("pageftl").expect("a preset");
+        let plan = wordline_plan::Plan::load("pageftl").expect("a preset");
         let geometry = plan.build().sheet.geometry;
         let check = |text: &str| Schedule::parse(text, "f.toml").expect("a schedule").check(&geometry).map_err(|error| error.to_string());
         let (dies, planes, blocks) = (geometry.dies(), geometry.planes, geometry.blocks);

@@ -148,6 +148,15 @@ impl Done {
         self.reply(Reply::Failed(Failure { errno, message }));
     }
 
+    /// It is a read, and failed: `at` is the place of the first byte that could not be read, counted from its first, if that is known.
+    ///
+    /// # Panics
+    /// If it was no read.
+    pub fn fail_at(self, at: Option<u64>, errno: Errno, message: &str) {
+        let failure = Failure { errno, message };
+        self.reply(at.map_or(Reply::Failed(failure), |at| Reply::FailedAt(at, failure)));
+    }
+
     /// Answers a read with all its bytes.
     ///
     /// # Panics

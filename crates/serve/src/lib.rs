@@ -40,13 +40,13 @@ pub use disk::{Batch, Disk, Done, Farewell, Session};
 pub use link::{Link, measure_link};
 pub use listener::{Config, Patience, Running, ServeError, open_door, serve, serve_on};
 pub use live::{
-    About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, Place, ReadLatency, Refused, Security, Smart, Timing, Watch,
-    classes, watch,
+    About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, LostFound, Place, ReadLatency, Refused, Security, Smart,
+    Timing, Watch, classes, watch,
 };
 pub use memory::MemoryDisk;
 pub use metrics::{Family, Kind, MetricsDoor, MetricsServer, metrics, open_metrics, serve_metrics};
 pub use stop::Stop;
-pub use store::{MediaPayload, MediaStore, Opened, open_or_make, replace_missing};
+pub use store::{LookedAt, MediaPayload, MediaStore, Opened, look_at, open_or_make, replace_missing};
 pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};
 pub use wordline_media::{Durability, Folder, MediaError};

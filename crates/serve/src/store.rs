@@ -14,7 +14,7 @@ use std::rc::Rc;
 use wordline_chip::{Contents, DieFault, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_drive::{BufferSlot, Capacitors, Config, FACTS, HeldUnit};
 use wordline_media::{
-    Backing, Backlog, Condition, Disk, Dump, DumpShape, Durability, Held, Identity, Label, Media, MediaError, PageBuffer, PageRun,
+    Backing, Backlog, Condition, Disk, Dump, DumpShape, Durability, Held, Identity, Label, Media, MediaError, Overlay, PageBuffer, PageRun,
     PageState, Shape,
 };
 use wordline_nbd::Errno;
@@ -621,4 +621,19 @@ pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128)
         let dump = dump.map(|shape| media.create_dump(shape)).transpose()?;
         Ok(Opened { media, dump, is_found: false })
     }
+}
+
+/// The media of a drive that are looked at, and what its capacitors have kept.
+pub type LookedAt = (Media<Overlay<Disk>>, Option<Dump<Overlay<Disk>>>);
+
+/// Opens the media of the drive of `config` in `folder` to be looked at and worked on: whatever is written stays in memory, and nothing in the folder changes.
+/// `name` and `number` as for [`open_or_make`].
+///
+/// # Errors
+/// If the folder holds no drive or another one, somebody writes in it, its files are damaged, or the host fails.
+pub fn look_at(folder: &Path, config: &Config, (name, number): (&str, u128)) -> Result<LookedAt, MediaError> {
+    let (identity, dump) = identity_of(config, (name, number))?;
+    let media = Media::look_at(folder, Some(&identity))?.with_order(config.sheet.capabilities.any_order);
+    let dump = dump.map(|shape| media.look_at_dump(shape)).transpose()?;
+    Ok((media, dump))
 }

@@ -10,7 +10,7 @@ use wordline_media::{Disk, Media, MediaError, Overlay};
 use wordline_units::host::SECTOR_BYTES;
 
 use crate::live::Keeper;
-use crate::store::{MediaPayload, MediaStore, identity_of};
+use crate::store::{MediaPayload, MediaStore, look_at};
 
 /// The media of one drive. Nobody else has them meanwhile.
 #[derive(Debug)]
@@ -36,9 +36,7 @@ impl Taken {
     /// # Errors
     /// If somebody has the folder, it holds no drive or another one, its files are damaged, or the host fails.
     pub fn off(folder: &Path, config: Config, (name, number): (&str, u128)) -> Result<Taken, MediaError> {
-        let (identity, dump) = identity_of(&config, (name, number))?;
-        let media = Media::look_at(folder, Some(&identity))?.with_order(config.sheet.capabilities.any_order);
-        let dump = dump.map(|shape| media.look_at_dump(shape)).transpose()?;
+        let (media, dump) = look_at(folder, &config, (name, number))?;
         let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
         let store = MediaStore::new(media, units, dump);
         let chips = Desoldered::found(config, |die| store.payload(die));

@@ -10,6 +10,7 @@ use crate::metadata::journal::Journaled;
 use crate::placement;
 use crate::state::Core;
 use crate::state::data::MetadataKind;
+use crate::state::failures;
 use crate::state::groups::Use;
 use crate::state::layout::BlockGroup;
 use crate::state::pending::{Pending, Purpose};
@@ -152,11 +153,13 @@ pub(super) fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), p
     rooms.metadata.note_media_error(!good);
     rooms.core.groups_mut().unpin(group);
     end_reading(rooms, group, offset);
-    let requests = rooms.core.requests_mut();
     if !good {
-        requests.spoil(part);
+        failures::note_unreadable(&mut rooms.core, part, (group, offset));
+        rooms.core.requests_mut().spoil(part);
+    } else if rooms.core.failures().is_some() {
+        failures::note_readable(&mut rooms.core, (group, offset));
     }
-    requests.release(part);
+    rooms.core.requests_mut().release(part);
 }
 
 /// End the read of the sectors that were missing in `slot`, which the host has written in part.

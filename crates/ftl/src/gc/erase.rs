@@ -9,6 +9,7 @@ use crate::sanitise::Sanitise;
 use crate::state::Core;
 use crate::state::layout::BlockGroup;
 use crate::state::pending::Purpose;
+use crate::state::work::retain_moved;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{EraseReport, News};
 
@@ -64,7 +65,7 @@ pub(super) fn erase_one(
         };
         let (group, cause) = core.die_mut(die).take_erasable(at);
         // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
-        core.retain_moved(die, |_, layout, moved| layout.group(moved.from) != group);
+        retain_moved(core, die, |_, layout, moved| layout.group(moved.from) != group);
         let groups = core.groups();
         if !groups.is_condemned(group) || !groups.retires(core.settings().retirement, group, None) {
             break (group, cause);

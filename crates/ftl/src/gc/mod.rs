@@ -32,7 +32,7 @@ use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
 use crate::state::wordline_order::Open;
-use crate::state::work::{Asked, Job, Offer, Rewrite, Source, Stream};
+use crate::state::work::{Asked, Job, Offer, Rewrite, Source, Stream, retain_moved, wake_gc_stalled};
 use crate::techniques::apply::{ctx, issue_read, set_program};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
@@ -272,7 +272,7 @@ impl Gc {
 /// have been erased. Returns how many are left.
 fn drop_overtaken(core: &mut Core, die: DieId) -> u32 {
     // What is mapped elsewhere is stale where it was. The map says so too, but to look there is the greatest single cost of a flash page.
-    core.retain_moved(die, |groups, layout, moved| groups.is_valid(layout.group(moved.from), layout.offset(moved.from)));
+    retain_moved(core, die, |groups, layout, moved| groups.is_valid(layout.group(moved.from), layout.offset(moved.from)));
     core.die(die).moved().len() as u32
 }
 
@@ -334,7 +334,7 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
         failures::heal(core, group);
     }
     if core.is_gc_stalled() {
-        core.wake_gc_stalled();
+        wake_gc_stalled(core);
     }
 }
 

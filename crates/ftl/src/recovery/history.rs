@@ -1,10 +1,12 @@
 //! History of a core over all its starts, and its refused units: both stand in the journal's snapshots.
 
 use super::JournalFound;
-use super::scan::{RecoveryScan, lost};
+use super::scan::{Copied, RecoveryScan, lost};
 use crate::metadata::Metadata;
-use crate::pages::journal::{Facts, History};
+use crate::pages::journal::{Facts, History, WrittenMemo};
 use crate::state::Core;
+use crate::state::failures;
+use crate::state::layout::UnitAddr;
 use crate::state::refused::Refused;
 
 /// Resume the core's history, as the journal has it.
@@ -44,11 +46,33 @@ pub(super) fn refuse(core: &mut Core, metadata: &mut Metadata, scan: &RecoverySc
     let is_any = refused.count() > 0;
     if is_any {
         core.refuse(refused);
+        failures::found_refused(core);
     }
     // The log begins its next checkpoint with them, before it lets go of what was found of it.
     if scan.log.is_none() && (is_any || scan.in_force.len() + scan.never_held.len() > 1) {
         // What has led to this, or a generation of the journal whose marks the next did not bring down, must not be erased before it is written down.
         let version = core.buffer_mut().next_version();
         metadata.journal_mut().expect("the core keeps data").snapshot_at(version);
+    }
+}
+
+/// Memos of techniques in the journal's generation.
+pub(super) fn memos(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
+    let pages = journal.map_or(&[][..], |journal| &scan.stands[journal.stand].journal);
+    let of_page = |facts: &Facts| match facts {
+        Facts::Memos(memos) => memos.clone(),
+        Facts::Records(_) | Facts::Unmapped { .. } | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => Vec::new(),
+    };
+    let of_generation =
+        pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).map(|page| &page.facts);
+    of_generation.chain(scan.log.iter().flat_map(|log| log.facts())).flat_map(of_page).collect()
+}
+
+/// Note the units whose newest copy lies in a page that cannot be read, as far as that was looked at.
+pub(super) fn note_lost(core: &mut Core, scan: &RecoveryScan) {
+    let lost = (0..).zip(&scan.best).filter(|(_, copy)| **copy != Copied::NONE && lost::is_lost(scan, copy)).map(|(lpn, _)| lpn);
+    let units: Vec<u32> = lost.filter(|&lpn| core.map().get(lpn) != UnitAddr::NONE && !core.is_lost(core.map().get(lpn))).collect();
+    if !units.is_empty() {
+        failures::found_unreadable(core, units);
     }
 }

@@ -19,15 +19,20 @@ mod history;
 mod keys;
 pub(crate) mod log_found;
 mod physical_blocks;
+pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod seen;
+mod trust;
 
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use wordline_units::{Cause, DieId};
 
+pub use trust::Trust;
+
 use flash_reader::{FlashReader, Held};
 use physical_blocks::PhysicalBlocks;
+use salvage::Doubtful;
 use scan::{Copied, Evidence, RecoveryScan, SecretsFound, by_log, lost};
 
 use crate::config::Config;
@@ -36,7 +41,7 @@ use crate::dispatch::Rooms;
 use crate::metadata::Metadata;
 use crate::metadata::journal::Reserve;
 use crate::metadata::twin_log::Pair;
-use crate::pages::journal::{Facts, Record, WrittenMemo};
+use crate::pages::journal::{Facts, Record};
 use crate::pages::oob::MarkCopy;
 use crate::setup;
 use crate::state::Core;
@@ -75,15 +80,6 @@ pub struct Recovery {
     pub is_clean: bool,
 }
 
-/// Evidence that recovery relies on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// All evidence, checkpoints included.
-    Everything,
-    /// The journal and the marks of all pages. The result must be the same as with checkpoints.
-    Marks,
-}
-
 /// The journal as found, by the generation that recovery goes by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JournalFound {
@@ -96,12 +92,13 @@ pub(crate) struct JournalFound {
 
 /// Recovers the rooms of the core that ran on this flash with this configuration when power was lost. Every unit that was durable has its last data. Every
 /// other unit has its last data, or an older state since it last was durable. `trust` names the evidence that is relied on.
-pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust: Trust) -> (Rooms, Recovery) {
+pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust: Trust) -> (Rooms, Recovery, Vec<Doubtful>) {
     assert!(config.keeps_data, "only a core that keeps data has anything to recover");
     let mut rooms = setup::build(config);
     // A checkpoint does not tell of copies that are stale, and those are what a sanitiser looks for.
-    let trust = if rooms.sanitise.is_on() { Trust::Marks } else { trust };
+    let trust = if rooms.sanitise.is_on() && !trust.reads_all() { Trust::Marks } else { trust };
     let mut scan = RecoveryScan::gather(config, &rooms, flash_reader, trust);
+    let doubtful = salvage::take_best(&mut scan);
     let journal = scan.journal;
     let kept_trims = trims_to_keep(&scan, journal.as_ref());
     drop_trimmed(&mut scan);
@@ -129,16 +126,19 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     }
     metadata.journal_mut().expect("the core keeps data").resume_kept(&kept_trims);
     history::resume(metadata, &mut scan, journal.as_ref());
-    history::refuse(core, metadata, &scan);
+    if trust != Trust::Salvage {
+        history::refuse(core, metadata, &scan);
+    }
+    history::note_lost(core, &scan);
     scan.tally.refused = core.refused().map_or(0, |refused| u64::from(refused.count()));
     find_secrets(&mut rooms, &scan, &stands);
     let Rooms { core, panel, metadata, .. } = &mut rooms;
-    let memos = memos(&scan, journal.as_ref());
+    let memos = history::memos(&scan, journal.as_ref());
     metadata.journal_mut().expect("the core keeps data").memos_mut().recall(core, panel, &memos);
     setup::begin_services(config, core, panel, metadata);
     learn_all_wear(core, panel);
     core.die_ids().for_each(|die| core.wake(die));
-    (rooms, scan.tally)
+    (rooms, scan.tally, doubtful)
 }
 
 /// Assign to each group the stand that it had, or one that is as good. `None`: the group is out of service.
@@ -568,18 +568,6 @@ fn trims_to_keep(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<(u3
         scan.kept_trims.iter().filter(|(_, record)| known.is_none_or(|known| record.version > known)).copied().collect();
     trims.sort_unstable_by_key(|(_, record)| record.version);
     trims
-}
-
-/// Memos of techniques in the journal's generation.
-fn memos(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
-    let pages = journal.map_or(&[][..], |journal| &scan.stands[journal.stand].journal);
-    let of_page = |facts: &Facts| match facts {
-        Facts::Memos(memos) => memos.clone(),
-        Facts::Records(_) | Facts::Unmapped { .. } | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => Vec::new(),
-    };
-    let of_generation =
-        pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).map(|page| &page.facts);
-    of_generation.chain(scan.log.iter().flat_map(|log| log.facts())).flat_map(of_page).collect()
 }
 
 /// Forget copies of which the journal says that they are not wanted.

@@ -120,3 +120,12 @@ impl PhysicalBlocks {
         }
     }
 }
+
+/// Extent to which a stand is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Up to the last page of the stand.
+    TheEnd,
+    /// Up to the first program units that are erased, as many as it takes: programs go in order.
+    Erased,
+}

@@ -26,7 +26,7 @@ use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks};
 use crate::recovery::flash_reader::{FlashReader, Found, Held, PagePlace, Reader};
 use crate::recovery::keys::KeysFound;
 use crate::recovery::log_found::{LogFound, LogPages};
-use crate::recovery::physical_blocks::{Look, PhysicalBlocks};
+use crate::recovery::physical_blocks::{Look, PhysicalBlocks, Until};
 use crate::recovery::seen::{SealedMarks, Unread};
 use crate::recovery::{JournalFound, Recovery, Trust, find_journal};
 use crate::state::data::{CHECKPOINT, JOURNAL, KEYS, OOB};
@@ -66,6 +66,8 @@ pub(crate) struct RecoveryScan {
     pub(crate) spares: Vec<Vec<usize>>,
     /// Newest copy of each logical unit; [`Copied::NONE`]: none was found.
     pub(crate) best: Vec<Copied>,
+    /// Newest copy of each logical unit that can be read, for a salvage.
+    pub(crate) readable: Option<Vec<Copied>>,
     /// Further copies of units, each of the version that was its unit's newest when the copy was found.
     pub(crate) twins: Vec<(u32, Copied)>,
     /// Highest version found: in marks, records, checkpoints or the write buffer.
@@ -158,6 +160,7 @@ impl RecoveryScan {
         given_up: &BTreeSet<(u32, u32)>,
     ) -> RecoveryScan {
         let mut scan = RecoveryScan { given_up: given_up.clone(), ..RecoveryScan::stands(config, fresh) };
+        scan.readable = (trust == Trust::Salvage).then(|| scan.best.clone());
         let mut reader = Reader { layout: *fresh.core.layout(), flash_reader, marks: Vec::new(), bytes: Vec::new() };
         let all = 0..scan.stands.len();
         if scan.log_pages.is_some() {
@@ -174,12 +177,12 @@ impl RecoveryScan {
         for stand in all {
             match scan.stands[stand].look {
                 Look::Done => {}
-                _ if trust == Trust::Marks => scan.look_at(stand, &mut reader, Until::TheEnd),
+                _ if trust.reads_all() => scan.look_at(stand, &mut reader, Until::TheEnd),
                 Look::Data | Look::Unclear => scan.look_at(stand, &mut reader, until),
                 Look::Blank => scan.look_behind(stand, &mut reader),
             }
         }
-        if trust == Trust::Marks {
+        if trust.reads_all() {
             scan.stands.iter_mut().for_each(|stand| stand.checkpoints.clear());
         }
         lost::look_at_kept(&mut scan, config, &mut reader);
@@ -208,6 +211,7 @@ impl RecoveryScan {
             homes: Vec::with_capacity(layout.group_count()),
             spares: Vec::new(),
             best: vec![Copied::NONE; exported],
+            readable: None,
             twins: Vec::new(),
             version: 0,
             tally: Recovery::default(),
@@ -437,7 +441,7 @@ impl RecoveryScan {
     }
 
     fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
-        let RecoveryScan { stands, best, assumed, doubtful, twins, version, secret, keys, lost, given_up, log, .. } = self;
+        let RecoveryScan { stands, best, assumed, doubtful, twins, version, secret, keys, lost, given_up, log, readable, .. } = self;
         for (offset, mark) in (first..).zip(marks) {
             let lpn = mark.lpn.0;
             let Some(best) = best.get_mut(lpn as usize) else {
@@ -457,6 +461,9 @@ impl RecoveryScan {
                 continue;
             }
             let copy = Copied { version: mark.version, stand: number as u32, offset };
+            for readable in readable.iter_mut().map(|all| &mut all[lpn as usize]).filter(|readable| readable.version < copy.version) {
+                *readable = copy;
+            }
             if log.is_some() {
                 let is_best_lost = lost.contains(&(best.stand, best.offset));
                 by_log::weigh(lpn, copy, best, assumed, is_best_lost, &mut by_log::Others { doubtful, twins });
@@ -687,13 +694,4 @@ fn first_unit(place: PagePlace, layout: &Layout) -> u32 {
 
 fn is_set(bits: &[u64], lpn: u32) -> bool {
     bits[lpn as usize / 64] >> (lpn % 64) & 1 == 1
-}
-
-/// Extent to which a stand is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Until {
-    /// Up to the last page of the stand.
-    TheEnd,
-    /// Up to the first program units that are erased, as many as it takes: programs go in order.
-    Erased,
 }

@@ -1,18 +1,19 @@
-//! Dies that have failed, and what was lost with them.
+//! Dies that have failed and what was lost with them, and units that a read has failed for.
 //!
 //! What lies on a failed die stays in its block groups, and the map goes on pointing there: a unit is lost if its address is in a group of a failed die. That
 //! takes no memory for the units. A unit is lost until the host writes or trims it.
 
-use wordline_units::{DieId, Id, OpTag, Priority};
+use wordline_units::{DieId, Id, OpTag, PartId, Priority};
 
 use crate::state::Core;
 use crate::state::groups::Use;
-use crate::state::layout::BlockGroup;
+use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::Pending;
 use crate::state::request::Note;
+use crate::state::unreadable::{Place, Unreadable};
 use crate::state::work::Activity;
 
-/// The failed dies of one core. A core in which nothing has ever gone wrong has no such table.
+/// The failed dies of one core, and its unreadable units. A core in which nothing has ever gone wrong has no such table.
 #[derive(Clone, Debug)]
 pub(crate) struct Failures {
     failed: Vec<bool>,
@@ -20,6 +21,7 @@ pub(crate) struct Failures {
     held: Vec<bool>,
     /// Number of lost units on each die.
     lost: Vec<u32>,
+    unreadable: Unreadable,
     /// Number of changes from whole to lost, counted from the first.
     generation: u64,
 }
@@ -27,7 +29,8 @@ pub(crate) struct Failures {
 impl Failures {
     /// Creates the table of a core with `dies` dies, none of which has failed.
     pub(crate) fn new(dies: u32) -> Failures {
-        Failures { failed: vec![false; dies as usize], held: vec![false; dies as usize], lost: vec![0; dies as usize], generation: 0 }
+        let (failed, held, lost) = (vec![false; dies as usize], vec![false; dies as usize], vec![0; dies as usize]);
+        Failures { failed, held, lost, unreadable: Unreadable::default(), generation: 0 }
     }
 
     /// True if `die` has failed.
@@ -71,6 +74,11 @@ impl Failures {
     /// Number of lost units.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.iter().map(|&lost| u64::from(lost)).sum()
+    }
+
+    /// Units that a read has failed for.
+    pub(crate) fn unreadable(&self) -> &Unreadable {
+        &self.unreadable
     }
 
     /// Number of changes from whole to lost, counted from the first.
@@ -148,6 +156,59 @@ pub(crate) fn heal(core: &mut Core, group: BlockGroup) {
     }
     core.groups.heal(group);
     core.outbox.note(Note::UnitsHealed(die, 1));
+}
+
+/// Place of the copy of `lpn` on flash.
+pub(crate) fn place_of(core: &Core, lpn: u32) -> Place {
+    let addr = core.map.get(lpn);
+    (addr, if addr == UnitAddr::NONE { 0 } else { core.groups.erases(core.layout.group(addr)) })
+}
+
+/// Note that a read for the host's `part` has failed: the units of the page at `offset` of `group` that it is about cannot be read. Only a core that keeps data
+/// has anybody to tell.
+#[cold]
+pub(crate) fn note_unreadable(core: &mut Core, part: PartId, (group, offset): (BlockGroup, u32)) {
+    if !core.settings.keeps_data {
+        return;
+    }
+    let request = core.requests.request(part);
+    let page = core.layout.page_start(offset);
+    let is_there = |&lpn: &u32| {
+        let addr = core.map.get(lpn);
+        addr != UnitAddr::NONE && core.layout.group(addr) == group && core.layout.page_start(core.layout.offset(addr)) == page
+    };
+    let units: Vec<u32> = (request.lpn..request.lpn + request.units).filter(is_there).collect();
+    found_unreadable(core, units);
+}
+
+/// Note that the copies of `units` on flash cannot be read.
+#[cold]
+pub(crate) fn found_unreadable(core: &mut Core, units: impl IntoIterator<Item = u32>) {
+    watch(core);
+    let Some(mut failures) = core.failures.take() else { return };
+    let mut is_new = false;
+    for lpn in units {
+        is_new |= failures.unreadable.add(lpn, place_of(core, lpn), |lpn| place_of(core, lpn));
+    }
+    failures.generation += u64::from(is_new);
+    core.failures = Some(failures);
+}
+
+/// Note that units are refused from this start on.
+#[cold]
+pub(crate) fn found_refused(core: &mut Core) {
+    watch(core);
+    core.failures.iter_mut().for_each(|failures| failures.generation += 1);
+}
+
+/// Note that the page at `offset` of `group` was read well.
+#[cold]
+pub(crate) fn note_readable(core: &mut Core, (group, offset): (BlockGroup, u32)) {
+    let Core { failures, layout, .. } = core;
+    let page = layout.page_start(offset);
+    if let Some(failures) = failures.as_mut().filter(|failures| !failures.unreadable.is_empty()) {
+        failures.unreadable.remove(|addr| layout.group(addr) == group && layout.page_start(layout.offset(addr)) == page);
+    }
 }
 
 /// True if the blocks in service can hold what was promised to the host and still be collected. After a die has failed they must not be as full as the limit

@@ -35,9 +35,11 @@ pub(crate) mod spare_blocks;
 pub(crate) mod spared;
 pub(crate) mod stops;
 pub(crate) mod trimmed;
+pub(crate) mod unreadable;
 pub mod view;
 pub(crate) mod warm_clock;
 pub(crate) mod wear;
+pub(crate) mod withheld;
 pub mod wordline_order;
 pub(crate) mod work;
 
@@ -64,7 +66,7 @@ use settings::Settings;
 use stops::Busy;
 use trimmed::TrimmedParts;
 use view::View;
-use work::{Activity, Moved, Stream};
+use work::{Activity, Stream};
 
 use crate::util::list::Slab;
 
@@ -380,17 +382,6 @@ impl Core {
         self.gc_stalled
     }
 
-    /// Wake the dies that could collect nothing, because a unit has become stale.
-    #[cold]
-    pub(crate) fn wake_gc_stalled(&mut self) {
-        self.gc_stalled = false;
-        for die in self.die_ids() {
-            if self.dies[die].take_gc_stalled() {
-                self.wake(die);
-            }
-        }
-    }
-
     /// Failed dies; `None`: nothing has ever gone wrong.
     #[inline]
     pub(crate) fn failures(&self) -> Option<&Failures> {
@@ -551,16 +542,6 @@ impl Core {
     /// True if one of the pages that begin at `starts` in `group` is being read.
     pub(crate) fn is_being_read(&self, group: BlockGroup, starts: impl Iterator<Item = u32>) -> bool {
         self.readers.has(starts.map(|start| self.layout.unit(group, start)))
-    }
-
-    /// Drop the moved units waiting on `die` that `keep` refuses.
-    #[inline]
-    pub(crate) fn retain_moved(&mut self, die: DieId, keep: impl Fn(&BlockGroups, &Layout, &Moved) -> bool) {
-        let Core { dies, groups, layout, .. } = self;
-        let die = &mut dies[die];
-        if !die.moved().iter().all(|moved| keep(groups, layout, moved)) {
-            die.retain_moved(|moved| keep(groups, layout, moved));
-        }
     }
 
     // Units.

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_flash::Operation;
-use wordline_units::{Cause, Nanos};
+use wordline_units::{Cause, DieId, Nanos};
 
 pub(crate) use crate::free_block::Stream;
+use crate::state::Core;
 use crate::state::data::MetadataKind;
-use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::groups::BlockGroups;
+use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::wordline_order::Open;
 
 /// Activity of the die, as far as the firmware knows.
@@ -133,4 +135,25 @@ pub(crate) struct Holdings {
     pub gc_pays_from: bool,
     pub spares: [Vec<u16>; 4],
     pub read_turn: bool,
+}
+
+/// Drop the moved units waiting on `die` that `keep` refuses.
+#[inline]
+pub(crate) fn retain_moved(core: &mut Core, die: DieId, keep: impl Fn(&BlockGroups, &Layout, &Moved) -> bool) {
+    let Core { dies, groups, layout, .. } = core;
+    let die = &mut dies[die];
+    if !die.moved().iter().all(|moved| keep(groups, layout, moved)) {
+        die.retain_moved(|moved| keep(groups, layout, moved));
+    }
+}
+
+/// Wake the dies that could collect nothing, because a unit has become stale.
+#[cold]
+pub(crate) fn wake_gc_stalled(core: &mut Core) {
+    core.gc_stalled = false;
+    for die in core.die_ids() {
+        if core.dies[die].take_gc_stalled() {
+            core.wake(die);
+        }
+    }
 }

@@ -119,6 +119,7 @@ fn negotiation_of_an_old_client() {
     dialogue.expect_answer(read, Reply::Read(&[Piece::Data(b"ab"), Piece::Hole(2)]), r#"67446698 00000000 00000000000000aa "ab" 0000"#);
     let failure = Failure { errno: Errno::Io, message: "lost" };
     dialogue.expect_answer(read, Reply::ReadUntil(&[Piece::Data(b"ab")], failure), "67446698 00000005 00000000000000aa");
+    dialogue.expect_answer(read, Reply::FailedAt(2, failure), "67446698 00000005 00000000000000aa");
 }
 
 #[test]
@@ -152,6 +153,12 @@ fn structured_replies() {
         Reply::ReadUntil(&[Piece::Data(b"abc")], Failure { errno: Errno::Io, message: "lost" }),
         r#"668e33ef 0000 0001 00000000000000aa 0000000b 0000000000001000 "abc"
            668e33ef 0001 8002 00000000000000aa 00000012 00000005 0004 "lost" 0000000000001003"#,
+    );
+    // Nothing of it, and ERROR_OFFSET where it failed.
+    dialogue.expect_answer(
+        &read("0000", "00000004"),
+        Reply::FailedAt(2, Failure { errno: Errno::Io, message: "lost" }),
+        r#"668e33ef 0001 8002 00000000000000aa 00000012 00000005 0004 "lost" 0000000000001002"#,
     );
     // A write that fails, ERROR (ENOSPC); one that does not, a simple reply.
     let write = r#"25609513 0001 0001 00000000000000bb 0000000000000000 00000002 "xy""#;

@@ -73,8 +73,13 @@ const COMMANDS: [Command; 13] = [
     Command { word: "hints", what: "all hints that were given", arguments: &[] },
     Command {
         word: "lba-status",
-        what: "where data is: in the write buffer, on which page of which block of which die, or nowhere. The first 1024 mapping units are told",
-        arguments: &[FROM, LENGTH],
+        what: "where data is: in the write buffer, on which page of which block of which die, or nowhere. The first 1024 mapping units are told. With lost=true: which addresses are lost or refused, by the firmware's own tables, as NVMe's Get LBA Status tells it",
+        arguments: &[
+            FROM,
+            LENGTH,
+            argument("lost", "true or false: whether the lost addresses are told, in place of where data is; false without it"),
+            argument("element", "die:N: only the lost addresses that lie on die N; without it, all"),
+        ],
     },
     Command {
         word: "kill-die",
@@ -213,7 +218,11 @@ fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
         }
         "lba-status" => {
             let (from, end) = range(object)?;
-            ask(Query::Locate { from, end, units_max: UNITS_MAX })
+            match (is_true(object, "lost")?, element(object)?) {
+                (true, element) => ask(Query::Lost { from, end, element }),
+                (false, None) => ask(Query::Locate { from, end, units_max: UNITS_MAX }),
+                (false, Some(_)) => Err("\"element\" is for lost addresses: expected lost=true with it".to_owned()),
+            }
         }
         "kill-die" => {
             let die = object.get("die").and_then(Value::as_u64).and_then(|die| u16::try_from(die).ok());
@@ -244,6 +253,24 @@ pub(super) fn number(object: &Map<String, Value>, key: &str, most: u64) -> Resul
     let Some(value) = object.get(key) else { return Ok(None) };
     let found = value.as_u64().filter(|&number| number <= most);
     found.map(Some).ok_or_else(|| format!("\"{key}\" is {}: expected a whole number from 0 to {most}", cut(&value.to_string())))
+}
+
+/// Whether the word at `key` is true; without it: no.
+fn is_true(object: &Map<String, Value>, key: &str) -> Result<bool, String> {
+    match object.get(key) {
+        None => Ok(false),
+        Some(Value::Bool(value)) => Ok(*value),
+        Some(Value::String(word)) if word == "true" => Ok(true),
+        Some(Value::String(word)) if word == "false" => Ok(false),
+        Some(value) => Err(format!("\"{key}\" is {}: expected true or false", cut(&value.to_string()))),
+    }
+}
+
+/// The die that `element` names.
+fn element(object: &Map<String, Value>) -> Result<Option<DieId>, String> {
+    let Some(value) = object.get("element") else { return Ok(None) };
+    let die = value.as_str().and_then(|text| text.strip_prefix("die:")?.parse().ok()).map(DieId);
+    die.map(Some).ok_or_else(|| format!("\"element\" is {}: expected die:N, such as die:17", cut(&value.to_string())))
 }
 
 /// The bytes that `offset` and `length` say; an end of 2^64 - 1 stands for that of the drive.

@@ -1,13 +1,14 @@
 //! What the drive said, as JSON.
 
 use serde_json::{Value, json};
+use wordline_drive::{LbaStatus, Reason};
 use wordline_engine::{BlockState, BlockView};
 use wordline_report::{Cost, Identity, conclude};
 use wordline_units::Id;
 
 use super::commands::{Shown, commands};
 use super::{Served, faults, refusal};
-use crate::live::{Hints, LATENCIES, LIFETIMES, Look, PRIORITIES, Place, SECURITIES, Smart, Told, word};
+use crate::live::{Hints, LATENCIES, LIFETIMES, Look, LostFound, PRIORITIES, Place, SECURITIES, Smart, Told, word};
 
 /// Columns of the map of a die's blocks.
 const MAP_COLUMNS: usize = 60;
@@ -43,6 +44,7 @@ pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
             let places: Vec<Value> = places.iter().map(place).collect();
             json!({ "ok": true, "places": places })
         }
+        Told::Lost(found) => lost(&found),
         Told::Hints(all) => {
             let hints: Vec<Value> = all.iter().map(|(from, end, hints)| hint(*from, *end, hints)).collect();
             json!({ "ok": true, "hints": hints })
@@ -93,6 +95,20 @@ fn place(place: &Place) -> Value {
     json!({ "offset": place.offset, "length": place.length, "state": state, "flash": flash })
 }
 
+/// Records of NVMe's Get LBA Status, in sectors of 512 bytes.
+fn lost(found: &LostFound) -> Value {
+    let record = |run: &LbaStatus| {
+        let status = match run.loss.reason {
+            Reason::Lost => "lost",
+            Reason::Refused => "refused",
+            Reason::Unreadable => "unreadable",
+        };
+        json!({ "lba": run.lba, "count": run.count, "status": status, "element": run.loss.die.map(|die| format!("die:{}", die.0)) })
+    };
+    let records: Vec<Value> = found.runs.iter().map(record).collect();
+    json!({ "ok": true, "generation": found.generation, "complete": found.next.is_none(), "next": found.next, "lost": records })
+}
+
 fn media(look: &Look) -> Value {
     let buffer = if look.keeps_buffer {
         "capacitors: every write that was acknowledged survives; trims do once they are flushed"
@@ -123,6 +139,7 @@ fn smart(look: &Look) -> Value {
         "media_errors": media_errors,
         "units_lost_at_recovery": life.units_lost,
         "unreadable_units": health.unreadable,
+        "refused_units": health.refused,
         "unsafe_shutdowns": life.unsafe_shutdowns,
         "power_cycles": life.power_cycles,
         "spare_blocks": health.spares,
@@ -171,7 +188,11 @@ fn status(look: Look, served: &Served) -> Value {
         "events": look.log.1,
         "outstanding": look.outstanding,
         "worn_out": look.is_worn_out,
-        "dead_dies": look.dead.iter().map(|die| die.0).collect::<Vec<_>>(),
+        "read_only": about.is_read_only,
+        "dead_dies": look.failed.iter().map(|die| die.0).collect::<Vec<_>>(),
+        "lost_bytes": look.lost_bytes(),
+        "lost_generation": look.lost_generation,
+        "core_utilisation": look.utilisation,
         "temperature_c": look.temperature.map(|celsius| celsius.0),
         "lateness": {
             "answers": late.answers,

@@ -14,6 +14,7 @@ use super::Answer;
 use super::errand::Errand;
 use super::faults::{Darkness, Harm, Harmed};
 use super::hints::{Change, Hints, RANGES_MAX};
+use super::lost::LostFound;
 use super::record::Recording;
 use super::smart::Smart;
 use super::worker::{Lateness, Worker};
@@ -25,6 +26,8 @@ pub(crate) enum Query {
     Look,
     /// Where are these bytes? So many mapping units at most.
     Locate { from: u64, end: u64, units_max: usize },
+    /// Which of these bytes are lost? Of one die, or of all.
+    Lost { from: u64, end: u64, element: Option<DieId> },
     /// These bytes are like this.
     Hint { from: u64, end: u64, change: Change },
     /// What is known of which bytes?
@@ -56,6 +59,7 @@ pub(crate) enum Told {
     Refused(String),
     Look(Box<Look>),
     Places(Vec<Place>),
+    Lost(LostFound),
     Hints(Vec<(u64, u64, Hints)>),
     Copied { bytes: u64, stood_for: Duration },
     Recording(Recording),
@@ -93,8 +97,12 @@ pub struct Look {
     pub outstanding: u64,
     /// It takes no more writes.
     pub is_worn_out: bool,
-    /// Dies that were killed.
-    pub dead: Vec<DieId>,
+    /// Dies that have failed, as far as the firmware has noticed.
+    pub failed: Vec<DieId>,
+    /// How full each core is: its share of the drive over the units of its block groups in service.
+    pub utilisation: Vec<f64>,
+    /// How often since the start something has gone from whole to lost.
+    pub lost_generation: u64,
     /// How warm its cells are, where they have physics.
     pub temperature: Option<Celsius>,
     /// Bytes for the host.
@@ -107,7 +115,7 @@ pub struct Look {
     pub survives: &'static str,
     /// Whether the write buffer survives it too.
     pub keeps_buffer: bool,
-    /// What went wrong with the media.
+    /// What went wrong with the media, or what of the data is lost or refused.
     pub trouble: Option<String>,
     /// Recordings that run.
     pub recordings: usize,
@@ -124,6 +132,11 @@ impl Look {
     pub fn waf(&self) -> Option<f64> {
         self.metrics.so_far().waf(self.unit)
     }
+
+    /// Bytes of the mapping units that answer with an error now, each counted whole, as far as the firmware has noticed.
+    pub fn lost_bytes(&self) -> u64 {
+        self.smart.health.unreadable * self.unit.0
+    }
 }
 
 impl<P: Payload> Worker<P> {
@@ -138,6 +151,10 @@ impl<P: Payload> Worker<P> {
             Query::Look => Told::Look(Box::new(self.look())),
             Query::Locate { from, end, units_max } => match within(from, end) {
                 Ok(end) => Told::Places(self.places(from, end, units_max)),
+                Err(refused) => refused,
+            },
+            Query::Lost { from, end, element } => match within(from, end) {
+                Ok(end) => self.lost(from, end, element),
                 Err(refused) => refused,
             },
             Query::Hint { from, end, change } => match within(from, end) {
@@ -176,7 +193,6 @@ impl<P: Payload> Worker<P> {
     }
 
     pub(super) fn look(&self) -> Look {
-        let dies = self.drive.config().sheet.geometry.dies();
         Look {
             metrics: self.drive.observer.1.clone(),
             now: self.drive.now(),
@@ -186,7 +202,9 @@ impl<P: Payload> Worker<P> {
             link: self.link,
             outstanding: u64::from(self.drive.outstanding()),
             is_worn_out: self.drive.is_worn_out(),
-            dead: (0..dies).map(|die| DieId(die as u16)).filter(|&die| self.drive.is_dead(die)).collect(),
+            failed: self.drive.failed_dies().collect(),
+            utilisation: self.drive.firmware().iter().map(|core| core.utilisation()).collect(),
+            lost_generation: self.drive.lost_generation(),
             temperature: self.drive.temperature(),
             size: self.drive.config().exported().0,
             unit: self.drive.unit_bytes(),
@@ -196,7 +214,8 @@ impl<P: Payload> Worker<P> {
             trouble: self
                 .keeper
                 .trouble()
-                .or_else(|| self.keeper.catches_up().and_then(|()| self.keeper.admits()).err().map(|refused| refused.why)),
+                .or_else(|| self.keeper.catches_up().and_then(|()| self.keeper.admits()).err().map(|refused| refused.why))
+                .or_else(|| self.loss()),
             recordings: self.recorders.len(),
             hints: self.hints.all().count(),
             faults: self.drive.faults().len(),

@@ -17,6 +17,7 @@ mod clock;
 mod errand;
 mod faults;
 mod hints;
+mod lost;
 mod pieces;
 mod record;
 mod smart;
@@ -43,6 +44,7 @@ pub use clock::Timing;
 pub(crate) use faults::{Harm, Harmed};
 pub use hints::{Change, Hints, Lifetime, ReadLatency, Security, classes};
 pub(crate) use hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES, word};
+pub use lost::LostFound;
 pub(crate) use record::{Recorded, Recording};
 pub use smart::{Life, Smart};
 pub use worker::Lateness;
@@ -143,6 +145,8 @@ pub struct About {
     pub again: Vec<String>,
     /// It was found on its media, and was not erased when it was started.
     pub is_used: bool,
+    /// Its clients may not write, and nothing that it does reaches its media.
+    pub is_read_only: bool,
 }
 
 /// A drive that answers block requests.
@@ -208,6 +212,7 @@ impl LiveDisk {
             Told::Done
             | Told::Refused(_)
             | Told::Places(_)
+            | Told::Lost(_)
             | Told::Hints(_)
             | Told::Copied { .. }
             | Told::Recording(_)

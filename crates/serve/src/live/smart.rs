@@ -25,7 +25,7 @@ pub struct Smart {
     pub media_errors: u64,
     /// What the firmware has lived through.
     pub life: Life,
-    /// Spare blocks, grown bad blocks, and units that cannot be read.
+    /// Spare blocks, grown bad blocks, and units that cannot be read or are refused.
     pub health: Health,
     /// Erases of a block in service, in the mean.
     pub erases_mean: f64,
@@ -43,7 +43,7 @@ pub struct Smart {
     pub trims_freed_nothing: u64,
     /// Flash pages that were programmed since the start, in bytes.
     pub flash_written: Bytes,
-    /// Dies that have failed.
+    /// Dies that have failed, as far as the firmware has noticed.
     pub dead_dies: u32,
 }
 
@@ -95,8 +95,7 @@ impl<P: Payload> Worker<P> {
             zeroed_by_trims: Bytes(self.zeroed_by_trims),
             trims_freed_nothing: self.trims_freed_nothing,
             flash_written: Bytes(totals.pages_programmed() * config.sheet.geometry.page.0),
-            dead_dies: (0..config.sheet.geometry.dies()).filter(|&die| self.drive.is_dead(wordline_units::DieId(die as u16))).count()
-                as u32,
+            dead_dies: self.drive.failed_dies().count() as u32,
         }
     }
 }

@@ -9,7 +9,9 @@ use super::hints::Hints;
 use super::worker::Worker;
 use crate::disk::{Done, Session};
 
-/// The context that tells where data is. Bit 0: it is lost, for its die has failed. Bit 3: some of it is in the write buffer. Bit 4: it is on flash.
+/// The context that tells where data is. Bit 0: it is lost or refused, by the firmware's own tables. Bit 1: it is at risk, as the array that it is in is
+/// degraded. Bit 2: it is being rebuilt. Bit 3: some of its mapping unit is in the write buffer. Bit 4: its unit is on flash. A drive alone sets neither bit 1
+/// nor bit 2.
 pub(super) const MEDIA: &str = "x-wordline:media";
 /// The context that tells which hints are in force: see [`Hints::flags`].
 pub(super) const HINT: &str = "x-wordline:hint";
@@ -33,7 +35,7 @@ impl<P: Payload> Worker<P> {
             .map(|&context| {
                 let extents = match context {
                     ALLOCATION_AT => self.by_unit(offset, length, |at| self.allocated(at)),
-                    MEDIA_AT => self.by_unit(offset, length, |at| self.media(at)),
+                    MEDIA_AT => extents(offset, length, |at| self.media(at)),
                     _ => extents(offset, length, |at| {
                         let (hints, until) = self.hints.at(at);
                         (hints.or(class).flags(), until)
@@ -56,14 +58,13 @@ impl<P: Payload> Worker<P> {
         if self.drive.holds(at / SECTOR_BYTES) { 0 } else { allocation::HOLE | allocation::ZERO }
     }
 
-    fn media(&self, at: u64) -> u32 {
+    /// The flags of the byte at `at`, by the firmware's own tables, and up to where they hold.
+    fn media(&self, at: u64) -> (u32, u64) {
+        let (loss, until) = self.drive.loss_at(at / SECTOR_BYTES);
         let located = self.drive.locate(at / SECTOR_BYTES);
-        let buffered = if located.is_buffered { BUFFERED } else { 0 };
-        match located.on_flash {
-            Some(place) if self.drive.is_dead(place.die) && !located.is_buffered => LOST | ON_FLASH,
-            Some(_) => buffered | ON_FLASH,
-            None => buffered,
-        }
+        let set = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+        let flags = set(loss.is_some(), LOST) | set(located.is_buffered, BUFFERED) | set(located.on_flash.is_some(), ON_FLASH);
+        (flags, until * SECTOR_BYTES)
     }
 }
 

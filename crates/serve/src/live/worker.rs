@@ -467,8 +467,11 @@ impl<P: Payload> Worker<P> {
                     self.kept_back += 1;
                     if let Some(why) = self.keeper.trouble() {
                         client.fail(Errno::Io, &why);
+                    } else if !done.ok && is_read {
+                        let (at, why) = self.lost_in(&done);
+                        client.fail_at(at, Errno::Io, why);
                     } else if !done.ok {
-                        let why = if self.drive.is_worn_out() && !is_read {
+                        let why = if self.drive.is_worn_out() {
                             "the drive is worn out and takes no more writes"
                         } else {
                             "the data cannot be corrected"

@@ -70,7 +70,7 @@ fn page_bytes(seen: &Seen<'_>) -> u64 {
 }
 
 /// All families, in the order of the text.
-const FAMILIES: [Family; 40] = [
+const FAMILIES: [Family; 44] = [
     Family {
         name: "wordline_drive",
         kind: Kind::Info,
@@ -186,6 +186,35 @@ const FAMILIES: [Family; 40] = [
             text.count(&[], seen.look.smart.health.unreadable);
         },
     ),
+    gauge(
+        "wordline_refused_units",
+        "",
+        "Mapping units that answer EIO because nobody can tell whether what there is of them is the newest.",
+        |seen, text| {
+            text.count(&[], seen.look.smart.health.refused);
+        },
+    ),
+    gauge(
+        "wordline_lost_bytes",
+        "bytes",
+        "Bytes of the mapping units that answer EIO now, each counted whole, as far as the firmware has noticed.",
+        |seen, text| {
+            text.count(&[], seen.look.lost_bytes());
+        },
+    ),
+    counter("wordline_lost_changes", "", "Times that data has gone from whole to lost, since the start.", |seen, text| {
+        text.count(&[], seen.look.lost_generation);
+    }),
+    gauge(
+        "wordline_core_utilisation_ratio",
+        "ratio",
+        "Share of the drive that a firmware core serves, over the units of its block groups in service.",
+        |seen, text| {
+            for (core, share) in seen.look.utilisation.iter().enumerate() {
+                text.number(&[("core", &core.to_string())], *share);
+            }
+        },
+    ),
     counter(
         "wordline_units_lost_at_recovery",
         "",
@@ -230,7 +259,9 @@ const FAMILIES: [Family; 40] = [
             seen.look.smart.used_percent().into_iter().for_each(|percent| text.number(&[], percent / 100.0));
         },
     ),
-    gauge("wordline_dead_dies", "", "Dies that have failed.", |seen, text| text.count(&[], seen.look.smart.dead_dies.into())),
+    gauge("wordline_dead_dies", "", "Dies that have failed, as far as the firmware has noticed.", |seen, text| {
+        text.count(&[], seen.look.smart.dead_dies.into())
+    }),
     gauge("wordline_temperature_celsius", "celsius", "Temperature of the cells; nothing where they have no physics.", |seen, text| {
         seen.look.temperature.into_iter().for_each(|celsius| text.number(&[], celsius.0));
     }),
@@ -240,7 +271,7 @@ const FAMILIES: [Family; 40] = [
     gauge(
         "wordline_media_trouble",
         "",
-        "1: something is wrong with the files that the media are; ctl SOCKET media says what.",
+        "1: something is wrong with the files that the media are, or data is lost or refused; ctl SOCKET media says what.",
         |seen, text| {
             text.count(&[], seen.look.trouble.is_some().into());
         },

@@ -43,7 +43,7 @@ pub(super) fn gather(mut scan: RecoveryScan, config: &Config, fresh: &Rooms, rea
     for stand in all.clone() {
         match scan.stands[stand].look {
             Look::Done => {}
-            _ if trust == Trust::Marks => scan.look_at(stand, reader, Until::TheEnd),
+            _ if trust.reads_all() => scan.look_at(stand, reader, Until::TheEnd),
             Look::Data | Look::Unclear => scan.look_at(stand, reader, until),
             Look::Blank => scan.look_behind(stand, reader),
         }
@@ -99,7 +99,7 @@ fn place(scan: &mut RecoveryScan, layout: &Layout, trust: Trust) {
     if let Some((number, pages)) = checkpoint {
         scan.apply_pages(number, &pages, layout);
     }
-    if trust == Trust::Marks {
+    if trust.reads_all() {
         scan.stands.iter_mut().filter(|stand| stand.is_settled).for_each(|stand| (stand.look, stand.is_settled) = (Look::Data, false));
     }
     let stands = stands_by_filling(scan);
