@@ -58,8 +58,10 @@ fn a_read_fails_as_often_as_it_was_asked_to_and_its_neighbour_never() {
     assert_eq!((before["media_errors"].as_u64(), before["unreadable_units"].as_u64()), (Some(0), Some(0)), "{before}");
     let answer = done(&served, &json!({ "do": "fault read", "offset": 7 * UNIT + 512, "count": 2 }));
     assert_eq!((answer["pages"].as_u64(), answer["places"][0]["die"].is_u64()), (Some(1), true), "{answer}");
+    assert_eq!(smart(&served)["unreadable_units"], 0, "the firmware has not noticed");
+    assert_eq!(read(&served, &[7, 8]), [Some(EIO), None]);
     assert_eq!(smart(&served)["unreadable_units"], 1);
-    assert_eq!(read(&served, &[7, 8, 7, 6, 7, 7]), [Some(EIO), None, Some(EIO), None, None, None]);
+    assert_eq!(read(&served, &[7, 6, 7, 7]), [Some(EIO), None, None, None]);
     let after = smart(&served);
     assert_eq!((after["media_errors"].as_u64(), after["unreadable_units"].as_u64()), (Some(2), Some(0)), "{after}");
     assert_eq!(done(&served, &json!({ "do": "fault list" }))["faults"], json!([]));
@@ -72,6 +74,8 @@ fn a_read_without_a_count_fails_until_the_unit_is_written_again() {
     let served = filled();
     done(&served, &json!({ "do": "fault read", "offset": 3 * UNIT, "length": 2 * UNIT }));
     assert_eq!(done(&served, &json!({ "do": "fault list" }))["faults"].as_array().map(Vec::len), Some(2));
+    assert_eq!(smart(&served)["unreadable_units"], 0, "the firmware has not noticed");
+    assert_eq!(read(&served, &[3, 4]), [Some(EIO), Some(EIO)]);
     assert_eq!(smart(&served)["unreadable_units"], 2);
     assert_eq!(read(&served, &[3, 4, 5, 3, 4]), [Some(EIO), Some(EIO), None, Some(EIO), Some(EIO)]);
     write(&served, 3);

@@ -18,6 +18,7 @@ mod insecure;
 mod late;
 mod lived;
 mod locks;
+mod lost;
 mod metrics;
 mod openmetrics;
 mod ordinary;
