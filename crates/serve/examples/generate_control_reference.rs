@@ -38,12 +38,17 @@ Blocks are block groups: one block of each plane of a die. `status` has the same
 |---|---|
 | `media_errors` | flash reads that could not be corrected, all their tries together |
 | `units_lost_at_recovery` | mapping units whose newest version could not be read when the drive came back |
-| `unreadable_units` | mapping units that answer EIO now, as far as the drive has noticed since its start |
+| `unreadable_units` | mapping units that answer EIO now, in whole or in part, as far as the drive has noticed since its start |
+| `refused_units` | those of them that the firmware refuses, because nobody can tell whether what there is of them is the newest |
 | `unsafe_shutdowns`, `power_cycles` | starts of the drive that found it cut off, and all of them |
 | `spare_blocks`, `spare_blocks_left`, `spare_percent` | spare blocks it left the factory with (`mapping.spare_blocks`), those that are left, and \
 their share; `null` without any |
 | `grown_bad_blocks` | blocks that have failed since the factory |
-| `dead_dies` | dies that were killed |
+| `read_only` | its clients may not write, and nothing that it does reaches its media |
+| `dead_dies` | dies that have failed, as far as the firmware has noticed |
+| `lost_bytes` | bytes of the mapping units that answer EIO now, each counted whole, as far as the firmware has noticed |
+| `lost_generation` | how often since the start data has gone from whole to lost |
+| `core_utilisation` | of each firmware core its share of the drive over the units of its block groups in service |
 | `erases_mean`, `erases_max` | erases of a block in service |
 | `age_least`, `age_median`, `age_most` | ages of the blocks in service, in thousandths of a life, as techniques tell them (`techniques.block-age`); \
 `null` where none does |
@@ -71,13 +76,17 @@ is what only a served drive has:
 | `events` | entries of the event log, whose hash is `drive.event_log_hash` |
 | `outstanding` | requests that arrived and are not answered |
 | `worn_out` | it takes no more writes |
-| `dead_dies` | dies that were killed |
+| `read_only` | its clients may not write, and nothing that it does reaches its media |
+| `dead_dies` | dies that have failed, as far as the firmware has noticed |
+| `lost_bytes` | bytes of the mapping units that answer EIO now, each counted whole, as far as the firmware has noticed |
+| `lost_generation` | how often since the start data has gone from whole to lost |
+| `core_utilisation` | of each firmware core its share of the drive over the units of its block groups in service |
 | `temperature_c` | of the cells, where they have physics |
 | `lateness` | of answers behind their own instant, in microseconds of virtual time, where a clock is watched. None is early |
 | `link_us` | how much before its instant an answer leaves, so that it arrives at it (`serve --link`); its own instant is counted from there |
 | `media.survives` | what a flush survives: `nothing` (bytes in memory), `process` or `host` |
 | `media.write_buffer` | whether a power loss takes what is in the write buffer |
-| `media.trouble` | what went wrong with the media, or what the host does not take at the moment, if there is anything |
+| `media.trouble` | what went wrong with the media, what the host does not take at the moment, or what of the data is lost or refused, if there is anything |
 | `faults`, `recordings`, `hinted_stretches` | how many there are |
 | `free_groups` | block groups that are erased and free |
 | `die_utilisation`, `channel_utilisation` | share of the time, one number for each |
@@ -106,9 +115,19 @@ and in `x-wordline:media`
 
 | bit | meaning |
 |---|---|
-| 0 | lost: its die has failed, and nothing newer is in the write buffer |
-| 3 | some of it is in the write buffer |
-| 4 | it is on flash |
+| 0 | lost or refused, by the firmware's own tables: it answers EIO, as far as the firmware has noticed. Told by sectors |
+| 1 | at risk: the array that it is in is degraded. A drive alone never says so |
+| 2 | being rebuilt. A drive alone never says so |
+| 3 | some of its mapping unit is in the write buffer |
+| 4 | its mapping unit is on flash |
+
+## What is lost
+
+`smart`, `status`, `top`, the metrics, `x-wordline:media` and `lba-status lost=true` say what the drive's firmware knows: a die that was killed is not in them before an operation on it has failed. What the simulator
+knows is in `fault list` and in [forensics](../tutorials/forensics.md). An answer of `lba-status lost=true` has a record for each stretch, as NVMe's Get LBA Status has it: `lba` and `count` in sectors of 512 bytes,
+`status` and `element`, the die that the stretch lies on (`die:17`). The status is `lost` (the die has failed), `refused` (nobody can tell whether what there is of it is the newest) or `unreadable` (its page could not be
+read). `generation` goes up by one with every change from whole to lost, from 0 at the start. An answer has 1024 records and looks at 2,097,152 mapping units at most; where it is not `complete`, `next` is the offset to ask on
+at. A read that fails tells the offset of its first lost byte to clients with structured replies. Writing or trimming heals what is lost.
 
 Hint classes, for names of exports: CLASSES.
 

@@ -13,6 +13,7 @@ mod grid;
 mod included;
 mod interrupted;
 mod jobs;
+mod looked;
 mod mortal;
 #[path = "../../../../xtask/src/suite/outside.rs"]
 #[allow(dead_code, reason = "no test here needs a program")]
