@@ -62,7 +62,7 @@ pub(crate) fn drive(plan: &Plan, folder: &Path, options: &ServeOptions, about: A
 fn in_lines(doubtful: &[(u64, u64, Doubt)], unit: u64) -> String {
     let mut lines = vec![
         "# offset length doubt, in bytes".to_owned(),
-        "# unproved: nobody can tell whether it is the newest, or whether it was trimmed".to_owned(),
+        "# unproved: nobody can tell whether it is the newest; where nothing was found, it reads as zeroes".to_owned(),
         "# older: the newest cannot be read, and this is what was there before".to_owned(),
         "# unreadable: no copy of it can be read, and it answers with an error".to_owned(),
     ];
