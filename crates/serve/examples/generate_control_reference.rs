@@ -125,11 +125,18 @@ Heat, dead dies and faults on demand are noted in it as comments, and not replay
 
 ## Faults on demand
 
-A fault is set by one of the `fault` commands and is there until it is used up, cleared, or the server ends. Firmware hears of it by the status of the
-operations that it orders. Offsets stand for the flash
+A fault is set by `kill-die` or one of the `fault` commands. Faults of reads and programs are there until they are used up, cleared, or the server ends.
+Dies, planes and blocks fail for good: they have failed after a restart, too, and no command brings back what they held. Firmware hears of a fault by the
+status of the operations that it orders. Offsets stand for the flash
 pages that hold them now: what is written later is on other pages. A read of a page that firmware makes for itself, to move or complete data, counts
 too; what it could not read then is lost for good, until the host writes it
-again. A power cut ends the process with exit code 5. What a fault does is the same for the same seed and the same requests.
+again. A power cut ends the process with exit code 5.
+
+What a fault does is the same for the same seed, if the requests and the order itself come at the same instants of virtual time. With `--timing off` a server
+takes them as its clients' threads bring them, and with another timing as the wall clock has it. So two servers under several clients are cut in different
+operations by the same `fault power-cut`, and under one client that asks one thing at a time, with `--timing off`, in the same.
+
+A folder of media that lost the file of a die is refused; `wordline serve --missing-die N` starts the drive with that die failed.
 
 ## Metrics
 
