@@ -41,6 +41,9 @@ fn main() -> io::Result<()> {
             put("plan", &stem(&path), &bytes)?;
         }
     }
+    put("faults", "die", b"[[fault]]\nat = \"2 s\"\ndie = 17\n")?;
+    put("faults", "silent", b"[[fault]]\nat = \"10 ms\"\ndie = 0\nkind = \"silent\"\n")?;
+    put("faults", "parts", b"[[fault]]\nat = \"1 s\"\ndie = 3\nplane = 1\n[[fault]]\nat = \"1 s\"\ndie = 3\nblocks = \"4..7\"\nkind = \"failing\"\n")?;
     put("histograms", "one", b"0,0,0,0,0,10\n0,0,0,0,1,20\n0,0,0,0,2,5\n")?;
     put("histograms", "two-conditions", b"A,0,0,0,0,10\nA,0,0,0,1,20\nA,0,0,1000,0,10\nA,0,0,1000,1,7\n")?;
     put("histograms", "whole", b"model,WL,Retention,PEC,step,freq\nA,0,0,0,0,10\nA,1,0,0,0,10\nA,0,1,0,0,9\nA,1,1,0,0,9\n")

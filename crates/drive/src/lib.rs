@@ -51,5 +51,6 @@ pub use loss::{LbaStatus, Loss, Reason};
 pub use precondition::Aged;
 pub use stripe::Stripe;
 pub use tries::SearchSteps;
+pub use wordline_chip::DieFault;
 pub use wordline_ftl::config::Protection;
 pub use wordline_ftl::{Doubt, FACTS, History, Recovery, Trust};

@@ -14,15 +14,15 @@ use crate::drive::Drive;
 /// Reason why sectors answer with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Their die has failed.
+    /// Die failure: the die that holds them has failed.
     Lost,
     /// The firmware cannot tell whether its copy is the newest.
     Refused,
-    /// Their page could not be read, or could not when it was moved.
+    /// Read failure: the page could not be read, or could not when it was moved.
     Unreadable,
 }
 
-/// What is known of sectors that answer with an error.
+/// Record of sectors that answer with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The reason.
@@ -38,7 +38,7 @@ pub struct LbaStatus {
     pub lba: u64,
     /// Number of sectors.
     pub count: u64,
-    /// What is known of them.
+    /// Reason for the error.
     pub loss: Loss,
 }
 
@@ -79,7 +79,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         withheld + marked + spoilt - healed
     }
 
-    /// What is known of `sector`, if it answers with an error, and the first sector behind it of which something else may be known.
+    /// Reason for the error of `sector`, if it answers with an error, and the first sector behind it of which something else may be known.
     ///
     /// # Panics
     /// If there is no such sector.
@@ -126,8 +126,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         })
     }
 
-    /// Stretches of mapping units whose data a salvage ([`wordline_ftl::Trust::Salvage`]) could not prove to be the newest, lowest first: their first unit, their
-    /// number, and what is known of them.
+    /// Stretches of mapping units whose data a salvage ([`wordline_ftl::Trust::Salvage`]) could not prove to be the newest, lowest first: their first unit,
+    /// their number, and what is known of them.
     pub fn doubtful(&self) -> Vec<(u64, u64, Doubt)> {
         let of_core = |(core, ftl): (u32, &Firmware)| -> Vec<(u64, Doubt)> {
             ftl.doubtful().iter().map(|doubtful| (self.stripe.global(core, doubtful.unit), doubtful.doubt)).collect()

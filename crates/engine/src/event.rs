@@ -1,6 +1,7 @@
 //! What happened. Every table, chart and percentile is a function of this stream and of nothing else.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, PlaneId, Priority, RequestId};
 
@@ -129,6 +130,17 @@ pub enum FailedPart {
         /// The last.
         last: BlockId,
     },
+}
+
+impl fmt::Display for FailedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailedPart::Die { silent: false } => write!(f, "the die fails"),
+            FailedPart::Die { silent: true } => write!(f, "the die fails and falls silent"),
+            FailedPart::Plane(plane) => write!(f, "plane {} fails", plane.0),
+            FailedPart::Blocks { plane, first, last } => write!(f, "blocks {} to {} of plane {} fail", first.0, last.0, plane.0),
+        }
+    }
 }
 
 impl FailedPart {

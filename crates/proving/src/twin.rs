@@ -122,8 +122,8 @@ impl Twin {
         self.place(lpn, None, index_of);
     }
 
-    /// The trim `request` has been made. Where writes may have been waiting it cannot be told from outside whether a unit has been trimmed whole by now: `kept` says
-    /// whether the firmware has it on flash and in the buffer. There it may be again, by a write that has waited.
+    /// The trim `request` has been made. Where writes may have been waiting it cannot be told from outside whether a unit has been trimmed whole by now:
+    /// `kept` says whether the firmware has it on flash and in the buffer. There it may be again, by a write that has waited.
     pub fn trimmed(&mut self, request: &Request, kept: impl Fn(u32) -> (bool, bool), index_of: impl Fn(Spot) -> usize + Copy) {
         for lpn in request.lpn..request.lpn + request.units {
             let Some(unit) = self.units.get(&lpn).filter(|unit| unit.unsure) else { continue };

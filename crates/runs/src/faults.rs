@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use wordline_chip::DieFault;
+use wordline_drive::DieFault;
 use wordline_drive::Drive;
 use wordline_engine::Observer;
 use wordline_plan::nearest;

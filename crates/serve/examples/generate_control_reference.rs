@@ -123,11 +123,13 @@ and in `x-wordline:media`
 
 ## What is lost
 
-`smart`, `status`, `top`, the metrics, `x-wordline:media` and `lba-status lost=true` say what the drive's firmware knows: a die that was killed is not in them before an operation on it has failed. What the simulator
-knows is in `fault list` and in [forensics](../tutorials/forensics.md). An answer of `lba-status lost=true` has a record for each stretch, as NVMe's Get LBA Status has it: `lba` and `count` in sectors of 512 bytes,
-`status` and `element`, the die that the stretch lies on (`die:17`). The status is `lost` (the die has failed), `refused` (nobody can tell whether what there is of it is the newest) or `unreadable` (its page could not be
-read). `generation` goes up by one with every change from whole to lost, from 0 at the start. An answer has 1024 records and looks at 2,097,152 mapping units at most; where it is not `complete`, `next` is the offset to ask on
-at. A read that fails tells the offset of its first lost byte to clients with structured replies. Writing or trimming heals what is lost.
+`smart`, `status`, `top`, the metrics, `x-wordline:media` and `lba-status lost=true` say what the drive's firmware knows: a die that was killed is not
+in them before an operation on it has failed. What the simulator knows is in `fault list` and in [forensics](../tutorials/forensics.md). An answer of
+`lba-status lost=true` has a record for each stretch, as NVMe's Get LBA Status has it: `lba` and `count` in sectors of 512 bytes, `status` and
+`element`, the die that the stretch lies on (`die:17`). The status is `lost` (the die has failed), `refused` (nobody can tell whether what there is of
+it is the newest) or `unreadable` (its page could not be read). `generation` goes up by one with every change from whole to lost, from 0 at the start.
+An answer has 1024 records and looks at 2,097,152 mapping units at most; where it is not `complete`, `next` is the offset to ask on at. A read that
+fails tells the offset of its first lost byte to clients with structured replies. Writing or trimming heals what is lost.
 
 Hint classes, for names of exports: CLASSES.
 
@@ -144,11 +146,18 @@ Heat, dead dies and faults on demand are noted in it as comments, and not replay
 
 ## Faults on demand
 
-A fault is set by one of the `fault` commands and is there until it is used up, cleared, or the server ends. Firmware hears of it by the status of the
-operations that it orders. Offsets stand for the flash
+A fault is set by `kill-die` or one of the `fault` commands. Faults of reads and programs are there until they are used up, cleared, or the server ends.
+Dies, planes and blocks fail for good: they have failed after a restart, too, and no command brings back what they held. Firmware hears of a fault by the
+status of the operations that it orders. Offsets stand for the flash
 pages that hold them now: what is written later is on other pages. A read of a page that firmware makes for itself, to move or complete data, counts
 too; what it could not read then is lost for good, until the host writes it
-again. A power cut ends the process with exit code 5. What a fault does is the same for the same seed and the same requests.
+again. A power cut ends the process with exit code 5.
+
+What a fault does is the same for the same seed, if the requests and the order itself come at the same instants of virtual time. With `--timing off` a server
+takes them as its clients' threads bring them, and with another timing as the wall clock has it. So two servers under several clients are cut in different
+operations by the same `fault power-cut`, and under one client that asks one thing at a time, with `--timing off`, in the same.
+
+A folder of media that lost the file of a die is refused; `wordline serve --missing-die N` starts the drive with that die failed.
 
 ## Metrics
 

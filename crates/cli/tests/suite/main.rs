@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 mod bad_input;
 mod bounded;
 mod explained;
+mod failing;
 mod fair;
 mod faulty;
 mod forensics;

@@ -10,16 +10,16 @@ use super::scan::{Copied, RecoveryScan, lost};
 pub struct Doubtful {
     /// Logical unit of the core.
     pub unit: u32,
-    /// What is known of its data.
+    /// State of its data.
     pub doubt: Doubt,
 }
 
 /// Reason why the data of a unit is doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Doubt {
-    /// Nobody can tell whether it is the newest, or whether it was trimmed.
+    /// Doubt: the core cannot tell whether it is the newest, or whether it was trimmed.
     Unproved,
-    /// It is older than the newest, which cannot be read.
+    /// Older data: the newest cannot be read.
     Older,
     /// None of its copies can be read.
     Unreadable,

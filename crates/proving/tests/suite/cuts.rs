@@ -1,7 +1,8 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
 use wordline_proving::cut::{
-    Bug, FEW, Failing, MANY, Tally, boundaries, breaks, cached, rot_breaks, rotten_trial, shrink, still, trial, trial_on,
+    Bug, End, Extent, FEW, Failing, MANY, Price, Tally, boundaries, breaks, cached, priced_trial, rot_breaks, rotten_trial, shrink, still,
+    trial, trial_on, twinned,
 };
 use wordline_proving::effort;
 
@@ -166,4 +167,28 @@ fn a_failing_trial_shrinks_to_one_that_fails_too() {
     std::panic::set_hook(hook);
     assert!(least.requests < failing.requests, "{least:?} of {failing:?}");
     assert_eq!(again, Some(least));
+}
+
+/// Second copies on another die: the log of the map survives cuts as the journal does.
+#[test]
+fn a_log_on_two_dies_survives_cuts_at_random() {
+    let mut tally = Tally::default();
+    for seed in 1..60 + 100 * (effort() - 1) {
+        tally.add(&trial_on(twinned(still(seed)), None, 200, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
+    }
+    assert!(tally.cuts > 100 && tally.journal[0] > 100, "{tally:?}");
+}
+
+/// Newest or an error, and an error only where the newest copy lay: of each page, and of each block, erased ones too.
+#[test]
+fn a_page_or_block_that_fails_costs_what_it_held_and_no_more() {
+    let mut price = Price::default();
+    for seed in 1..6 {
+        for end in [End::Stop, End::Cut] {
+            let told = priced_trial(twinned(still(seed)), 60, &[end], &[Extent::Page, Extent::Block], None);
+            price.add(&told.unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
+        }
+    }
+    assert!(price.tried[0] > 1_000 && price.owed[1] > 100, "{price:?}");
+    assert_eq!(price.over, [0; 3], "{price:?}");
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   process 1  host            a row for each place in the queue: requests, and below each its stages; counters of requests and of reads that wait
-//!   process 2  dies            a row for each die: flash operations from order to report, stops as marks; a second row where two overlap
+//!   process 2  dies            a row for each die: flash operations from order to report, stops and failures as marks; a second row where two overlap
 //!   process 3  channels        a row for each channel: transfers
 //!   process 4  firmware cores  work of cores, as many rows as are at work at once: no event says which core it was
 //! ```
@@ -23,7 +23,7 @@ mod waits;
 
 use std::io::{Result, Write};
 
-use wordline_engine::{Completion, Event, FlashEvent, Observer, StopKind};
+use wordline_engine::{Completion, Event, FailedPart, FlashEvent, Observer, StopKind};
 use wordline_units::{Cause, DieId, FlashOp, HostOp, Nanos};
 
 use cores::Work;
@@ -59,6 +59,7 @@ enum Seen {
     Flash(Nanos, FlashEvent),
     Completed(Nanos, Completion),
     Stopped(Nanos, Stop),
+    Harmed(Nanos, DieId, FailedPart),
 }
 
 /// A stop of a flash operation.
@@ -129,6 +130,7 @@ impl Timeline {
                 (done.arrived, Seen::Completed(at, done))
             }
             Event::Stopped { die, how, kind, cause, waited } => (at, Seen::Stopped(at, Stop { die, how, kind, cause, waited })),
+            Event::Harmed { die, part } => (at, Seen::Harmed(at, die, part)),
             Event::Arrived { .. } => return self.counters.arrived(at, part),
             Event::Invalidated { .. }
             | Event::Retired { .. }
@@ -139,7 +141,6 @@ impl Timeline {
             | Event::DieFailed { .. }
             | Event::UnitsLost { .. }
             | Event::UnitsHealed { .. }
-            | Event::Harmed { .. }
             | Event::WornOut => return,
         };
         if begins < part.from || begins >= part.end {
@@ -251,6 +252,13 @@ impl Timeline {
                 rows.place(die, at, at);
             }
         }
+        for seen in &self.seen {
+            let Seen::Harmed(at, die, part) = *seen else { continue };
+            out.mark(DIES, tid(die, 0), &part.to_string(), at, "")?;
+            if rows.is_without(die) {
+                rows.place(die, at, at);
+            }
+        }
         for (die, row) in rows.all() {
             let more = if row == 0 { String::new() } else { format!(", row {}", row + 1) };
             out.name(DIES, Some(tid(die, row)), &format!("die {}{more}", die.0))?;
@@ -291,7 +299,7 @@ impl Timeline {
                     let end = done.arrived + done.stages.host_queue + done.stages.core;
                     requests.push(Work { from: end - done.core.min(done.stages.core), end, name: format!("take in: {}", done.op.name()) });
                 }
-                Seen::Flash(..) | Seen::Completed(..) | Seen::Stopped(..) => {}
+                Seen::Flash(..) | Seen::Completed(..) | Seen::Stopped(..) | Seen::Harmed(..) => {}
             }
         }
         for (row, work) in (1..).zip(cores::rows(requests, orders)) {
@@ -395,6 +403,19 @@ mod tests {
         let erase = FlashEvent { cause: Cause::Gc, stops: 1, ..flash(1, FlashOp::Erase, 1_000, 3_500) };
         timeline.observe(Nanos(5_000), &Event::Flash(erase));
         timeline
+    }
+
+    #[test]
+    fn a_die_that_fails_is_a_mark_on_its_row_and_no_stop() {
+        let mut timeline = stopped();
+        timeline.observe(Nanos(2_050), &Event::Harmed { die: DieId(1), part: FailedPart::Die { silent: true } });
+        let text = text(&timeline);
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let marks: Vec<&serde_json::Value> =
+            json["traceEvents"].as_array().expect("a list").iter().filter(|event| event["ph"] == "i").collect();
+        assert_eq!((marks.len(), &marks[1]["name"]), (2, &"the die fails and falls silent".into()), "{text}");
+        let stops = |timeline: &str| super::trace::Trace::read(timeline).expect("a timeline").stops(1, 0, u64::MAX).len();
+        assert_eq!((stops(&text), stops(&self::text(&stopped()))), (1, 1));
     }
 
     /// An erase of die 1, in which a read waits, after a warm-up that is forgotten.

@@ -166,7 +166,8 @@ impl Trace {
                     stops: args.stops.unwrap_or(0),
                     class: args.priority.and_then(|class| priorities().position(|name| name == class)),
                 }),
-                ("i", DIES, _) => stops.push(Stop { die, at: from, name, waited: args.waited_ns.unwrap_or(0) }),
+                // A mark without it is of a die that fails.
+                ("i", DIES, _) if args.waited_ns.is_some() => stops.push(Stop { die, at: from, name, waited: args.waited_ns.unwrap_or(0) }),
                 _ => {}
             }
         }
