@@ -239,6 +239,9 @@ fn create_die_as(
     Ok(made)
 }
 
+/// How a folder is locked.
+type Enter = fn(&Path) -> Result<Lock, MediaError>;
+
 /// How a file becomes a backing.
 type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 
@@ -247,7 +250,7 @@ impl<B: Backing> Media<B> {
         folder: &Path,
         expected: Option<&Identity>,
         durability: Durability,
-        (enter, stand): (fn(&Path) -> Result<Lock, MediaError>, Stand<B>),
+        (enter, stand): (Enter, Stand<B>),
     ) -> Result<Media<B>, MediaError> {
         let absent = |path: &Path, found: String| {
             MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", found)
