@@ -237,10 +237,10 @@ impl Reader<'_> {
     }
 
     fn time(&self, (value, span): (&DeValue<'_>, Range<usize>)) -> Result<Nanos, FaultsError> {
-        match value {
-            DeValue::String(text) => read_time(text).map_err(|what| self.at(&span, format!("at: {what}"))),
-            _ => Err(self.at(&span, "at: expected a time with its unit, such as \"2 s\"")),
-        }
+        let DeValue::String(text) = value else {
+            return Err(self.at(&span, "at: expected a time with its unit, such as \"2 s\""));
+        };
+        read_time(text).map_err(|what| self.at(&span, format!("at: {what}")))
     }
 
     fn number(&self, name: &str, (value, span): (&DeValue<'_>, Range<usize>)) -> Result<u32, FaultsError> {
@@ -251,15 +251,13 @@ impl Reader<'_> {
     /// One block, or the first and the last.
     fn blocks(&self, (value, span): (&DeValue<'_>, Range<usize>)) -> Result<(u32, u32), FaultsError> {
         let wrong = || self.at(&span, "blocks: expected one block, such as 17, or the first and the last, such as \"4..7\"");
-        match value {
-            DeValue::Integer(_) => self.number("blocks", (value, span.clone())).map(|block| (block, block)),
-            DeValue::String(text) => {
-                let (first, last) = text.split_once("..").unwrap_or((text, text));
-                match (first.trim().parse::<u32>(), last.trim().parse::<u32>()) {
-                    (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
-                    _ => Err(wrong()),
-                }
-            }
+        if let DeValue::Integer(_) = value {
+            return self.number("blocks", (value, span.clone())).map(|block| (block, block));
+        }
+        let DeValue::String(text) = value else { return Err(wrong()) };
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        match (first.trim().parse::<u32>(), last.trim().parse::<u32>()) {
+            (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
             _ => Err(wrong()),
         }
     }
