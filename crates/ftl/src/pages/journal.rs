@@ -116,6 +116,8 @@ pub struct History {
     pub media_errors: u64,
     /// Number of units lost to unreadable pages, as recoveries found them.
     pub units_lost: u64,
+    /// Number of dies that had failed at the last start.
+    pub failed_dies: u64,
     /// True if the core was shut down in order, and this is its last record.
     pub is_clean: bool,
 }
@@ -231,8 +233,8 @@ impl Page {
                 (4, *version, bits.len())
             }
             Facts::History(history) => {
-                let History { version, starts, unsafe_shutdowns, media_errors, units_lost, is_clean } = *history;
-                let numbers = [starts, unsafe_shutdowns, media_errors, units_lost, u64::from(is_clean)];
+                let History { version, starts, unsafe_shutdowns, media_errors, units_lost, failed_dies, is_clean } = *history;
+                let numbers = [starts, unsafe_shutdowns, media_errors, units_lost, u64::from(is_clean), failed_dies];
                 for (number, at) in numbers.iter().zip(bytes[HEAD..].chunks_exact_mut(8)) {
                     at.copy_from_slice(&number.to_le_bytes());
                 }
@@ -302,6 +304,8 @@ impl Page {
                 media_errors: long(head + 16)?,
                 units_lost: long(head + 24)?,
                 is_clean: long(head + 32)? != 0,
+                // Formats before had zeroes there.
+                failed_dies: long(head + 40)?,
             }),
             _ => return None,
         };
@@ -325,7 +329,8 @@ mod tests {
         let mark = |n: u32| MarkCopy { lpn: n, version: u64::from(n) + 5, insecure: n == 2 };
         let marks = Facts::Marks((0..6).map(|program| ProgramMarks { filling, program, marks: (0..8).map(mark).collect() }).collect());
         let refused = Facts::Refused { first: 4_000, version: 99, bits: (0..100).collect() };
-        let history = History { version: 4, starts: 3, unsafe_shutdowns: 2, media_errors: 1 << 40, units_lost: 7, is_clean: true };
+        let history =
+            History { version: 4, starts: 3, unsafe_shutdowns: 2, media_errors: 1 << 40, units_lost: 7, failed_dies: 2, is_clean: true };
         let all = [
             (None, Facts::Records(records)),
             (Some((3, 5)), unmapped),

@@ -9,15 +9,17 @@ use crate::state::failures;
 use crate::state::layout::UnitAddr;
 use crate::state::refused::Refused;
 
-/// Resume the core's history, as the journal has it.
-pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: Option<&JournalFound>) {
+/// Newest record of the core's history.
+pub(super) fn last(scan: &RecoveryScan) -> History {
     let of_page = |facts: &Facts| if let Facts::History(history) = *facts { Some(history) } else { None };
     let pages = scan.stands.iter().flat_map(|stand| &stand.journal).map(|page| &page.facts);
-    let last = pages
-        .chain(scan.log.iter().flat_map(|log| log.facts()))
-        .filter_map(of_page)
-        .max_by_key(|history| history.version)
-        .unwrap_or_default();
+    let all = pages.chain(scan.log.iter().flat_map(|log| log.facts())).filter_map(of_page);
+    all.max_by_key(|history| history.version).unwrap_or_default()
+}
+
+/// Resume the core's history, as the journal has it.
+pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: Option<&JournalFound>) {
+    let last = last(scan);
     let is_clean = last.is_clean && last.version >= scan.version;
     scan.tally.is_clean = is_clean;
     // A drive that was never used has nothing to be cut off from.
@@ -27,6 +29,7 @@ pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: 
         starts: last.starts.max(u64::from(is_used)) + 1,
         unsafe_shutdowns: last.unsafe_shutdowns + u64::from(is_used && !is_clean),
         units_lost: last.units_lost + scan.tally.lost,
+        failed_dies: lost::dark_dies(scan).len() as u64,
         is_clean: false,
         ..last
     });

@@ -117,7 +117,10 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     keys::resume(core, sanitise, scan.keys.as_ref(), &scan.stands, &stands);
     restore_buffer(core, &scan);
     core.buffer_mut().count_from(scan.version + VERSIONS_SKIPPED);
-    for die in by_log::dark_dies(&scan, core.layout().dies) {
+    let dark = lost::dark_dies(&scan);
+    // A core all of whose dies have failed has none to go on with, and none is told.
+    let has_living = dark.len() < core.layout().dies as usize;
+    for die in dark.into_iter().filter(|_| has_living) {
         die_failure::resume(core, [die]);
         metadata.leave(core, die);
     }

@@ -35,7 +35,7 @@ pub(crate) struct PhysicalBlocks {
     pub(super) is_torn: bool,
     /// True if nothing was programmed in the stand since the newest checkpoint was begun, so that the checkpoint tells what is needed of it.
     pub(crate) is_settled: bool,
-    /// True if no page of the first program units could be read, erased ones included.
+    /// True if no page that was looked at could be read, erased ones included.
     pub(super) is_dark: bool,
     /// Findings about the stand's pages: unreadable ones, summaries and marks.
     pub(crate) seen: Seen,

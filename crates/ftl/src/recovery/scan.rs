@@ -289,12 +289,13 @@ impl RecoveryScan {
     /// Read pages of the first program units until one is whole, which tells what the stand holds. Stands of the journal and of checkpoints are read to their
     /// first erased program unit: nothing of them is ever spared.
     fn look_at_first(&mut self, number: usize, reader: &mut Reader<'_>) {
-        let (mut is_blank, mut has_erased) = (true, false);
+        let (mut is_blank, mut has_answered) = (true, false);
         for program in 0..self.first_programs(number, &reader.layout) {
             for place in reader.places(self.stands[number].die, self.stands[number].blocks, program) {
                 match reader.page(place, &mut self.tally) {
-                    Found::Erased => has_erased = true,
-                    Found::Torn | Found::Gone | Found::Unreadable => is_blank = false,
+                    Found::Erased => has_answered = true,
+                    Found::Gone => (is_blank, has_answered) = (false, true),
+                    Found::Torn | Found::Unreadable => is_blank = false,
                     Found::Whole if matches!(reader.marks[0].lpn, JOURNAL | CHECKPOINT) => {
                         return self.look_at(number, reader, Until::Erased);
                     }
@@ -309,7 +310,7 @@ impl RecoveryScan {
             }
         }
         self.stands[number].touched |= !is_blank;
-        self.stands[number].is_dark = !is_blank && !has_erased;
+        self.stands[number].is_dark = !is_blank && !has_answered;
         self.stands[number].look = if is_blank { Look::Blank } else { Look::Unclear };
     }
 
@@ -330,7 +331,7 @@ impl RecoveryScan {
     fn look_at(&mut self, number: usize, reader: &mut Reader<'_>, until: Until) {
         self.stands[number].look = Look::Done;
         self.tally.groups += 1;
-        let (last_run, mut run, mut is_behind) = (self.erased_run(number, &reader.layout), 0, false);
+        let (last_run, mut run, [mut is_behind, mut has_answered]) = (self.erased_run(number, &reader.layout), 0, [false; 2]);
         for program in 0..reader.layout.programs {
             let (mut erased, mut whole, mut gone) = (0, 0, 0);
             let places = reader.places(self.stands[number].die, self.stands[number].blocks, program);
@@ -360,6 +361,7 @@ impl RecoveryScan {
                     Found::Erased => {}
                 }
             }
+            has_answered |= erased + whole + gone > 0;
             self.stands[number].seen.note_program(program, (erased, whole, gone, pages), &reader.layout);
             run = if erased == pages { run + 1 } else { 0 };
             // Where there are secrets, an erase that was cut short may have left some.
@@ -368,6 +370,7 @@ impl RecoveryScan {
                 break;
             }
         }
+        self.stands[number].is_dark = !has_answered;
         self.stands[number].seen.end(&reader.layout);
     }
 

@@ -8,8 +8,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wordline_units::{DieId, Id};
-
 use super::{Copied, Look, RecoveryScan, Until, is_set, lost};
 use crate::config::{Config, Protection};
 use crate::dispatch::Rooms;
@@ -228,14 +226,4 @@ pub(in crate::recovery) fn is_logged(scan: &RecoveryScan, number: usize, offset:
     };
     log.tells(scan.filling(number), offset / layout.units_per_program)
         || scan.stands[number].seen.marks().get(offset as usize).is_some_and(|mark| is_known(mark.lpn))
-}
-
-/// Dies of which no stand has a page that can be read: they have failed. A core all of whose dies are so has none to go on with, and none is told.
-pub(in crate::recovery) fn dark_dies(scan: &RecoveryScan, dies: u32) -> Vec<DieId> {
-    let mut is_dark = vec![true; dies as usize];
-    scan.stands.iter().filter(|stand| !stand.is_dark).for_each(|stand| is_dark[stand.die.index()] = false);
-    if scan.log.is_none() || is_dark.iter().all(|&dark| dark) {
-        return Vec::new();
-    }
-    (0..).map(DieId).zip(is_dark).filter(|&(_, dark)| dark).map(|(die, _)| die).collect()
 }

@@ -1,5 +1,7 @@
 //! Fate of units in pages that cannot be read, by the second copies of their marks. `recovery/seen.rs` has the rules.
 
+use wordline_units::{DieId, Id};
+
 use super::{Copied, RecoveryScan, is_set};
 use crate::config::{Config, Protection};
 use crate::pages::journal::{Facts, Page};
@@ -161,6 +163,20 @@ pub(super) fn given_up(scan: &RecoveryScan, layout: &Layout) -> Vec<(u32, u32)> 
     copies.filter(is_given_up).map(|copy| (copy.stand, copy.offset)).collect()
 }
 
+/// Dies of which no stand has a page that can be read: they have failed.
+pub(in crate::recovery) fn dark_dies(scan: &RecoveryScan) -> Vec<DieId> {
+    let mut is_dark = vec![false; scan.spares.len()];
+    scan.stands.iter().for_each(|stand| is_dark[stand.die.index()] = true);
+    scan.stands.iter().filter(|stand| !stand.is_dark).for_each(|stand| is_dark[stand.die.index()] = false);
+    (0..).map(DieId).zip(is_dark).filter(|&(_, dark)| dark).map(|(die, _)| die).collect()
+}
+
+/// True if a die has failed since the last start. Nothing on the other dies says what lay there, where second copies of marks are in the group that they are
+/// about. What was written since an earlier failure lies on dies that lived on.
+fn has_newly_failed(scan: &RecoveryScan) -> bool {
+    dark_dies(scan).len() as u64 > super::super::history::last(scan).failed_dies
+}
+
 /// Number of units whose newest copy is in an unreadable page.
 pub(in crate::recovery) fn count_lost(scan: &RecoveryScan) -> u64 {
     scan.best.iter().filter(|copy| **copy != Copied::NONE && is_lost(scan, copy)).count() as u64
@@ -206,7 +222,7 @@ pub(super) fn check_journal(scan: &mut RecoveryScan, layout: &Layout) -> bool {
             |stand: &PhysicalBlocks| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * layout.units_per_program);
         scan.is_unknown |= scan.has_copies && scan.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
     }
-    scan.is_unknown |= has_gap[0] && scan.has_copies;
+    scan.is_unknown |= (has_gap[0] && scan.has_copies) || has_newly_failed(scan);
     has_gap[1]
 }
 

@@ -10,8 +10,21 @@ use wordline_units::{Celsius, DieId};
 use super::trial::{Case, Live, Tally};
 
 /// What a case may go without.
-pub(crate) const FEATURES: [&str; 12] =
-    ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth", "capacitors", "dying", "heat", "sanitiser", "layers"];
+pub(crate) const FEATURES: [&str; 13] = [
+    "silent",
+    "failures",
+    "unreadable",
+    "physics",
+    "techniques",
+    "cores",
+    "depth",
+    "capacitors",
+    "dying",
+    "heat",
+    "sanitiser",
+    "layers",
+    "neighbour",
+];
 /// Those that are drawn from the dice of the first of them.
 const OLDER: [&str; 11] =
     ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth", "capacitors", "dying", "heat", "sanitiser"];
@@ -68,6 +81,7 @@ pub(crate) fn world(case: &Case) -> World {
         OLDER.map(|feature| draw.happens(0.35) && with(feature));
     // Dice of its own, so that older cases stay what they were.
     let layers = Draw::new(case.seed, Stream::Mix, 7).happens(0.35) && with("layers");
+    let neighbour = Draw::new(case.seed, Stream::Mix, 8).happens(0.5) && with("neighbour");
     let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
     let mut settings = vec![
         "geometry.layers=2".to_owned(),
@@ -97,6 +111,7 @@ pub(crate) fn world(case: &Case) -> World {
     ] {
         settings.push(format!("{key}={}", pick(draw, values)));
     }
+    settings.push(format!("recovery.oob_place={}", if neighbour { "neighbour" } else { "group" }));
     let is_through = draw.happens(0.3);
     settings.push(format!("buffer.acknowledge={}", if is_through { "programmed" } else { "buffered" }));
     let slow = pick(draw, &["700 us", "700 us", "20 ms"]);
