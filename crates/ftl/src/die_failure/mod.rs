@@ -16,6 +16,8 @@
 //! - A page with fewer wrong bits than noise is read again with all its tries. If these do not mend it either, it is old, and the die is well as far as it is
 //!   concerned.
 //! - An erased page reads as good.
+//! - Where a sanitiser has made something unreadable, no read is a sign of anything: pages beside it may go with it. Such groups are passed over until they
+//!   are erased.
 //! - Blocks that were found bad stay counted, but only a page that reads as noise makes a failed die of a suspect one: blocks that wear out one by one do not.
 //!
 //! A die that does not answer has failed without any of this. What becomes of a failed die is for all rooms; `dispatch` goes from one to the next.
@@ -86,7 +88,7 @@ impl Detector {
     #[cold]
     pub(crate) fn notice(&mut self, core: &mut Core, group: BlockGroup, sign: Sign) {
         let die = core.layout().die(group);
-        let is_old = matches!(sign, Sign::Read(wrong) if wrong < core.settings().noise_bits);
+        let is_old = matches!(sign, Sign::Read(wrong) if wrong < core.settings().noise_bits || core.groups().is_destroyed(group));
         if !core.settings().repair.detect || core.is_failed(die) || is_old {
             return;
         }
@@ -234,6 +236,21 @@ mod tests {
         // Two bad in a row are one too few.
         let (verdict, read) = judged(&config(), Sign::Status, |group, _| if group == 51 { NOISE } else { (Status::Good, 3) });
         assert_eq!((verdict, read), (Verdict::Well, vec![(49, false), (51, false), (52, false)]));
+    }
+
+    #[test]
+    fn a_group_in_which_something_was_destroyed_is_no_sign_and_is_passed_over_until_it_is_erased() {
+        let mut core = build(&config()).core;
+        let mut detector = Detector::default();
+        core.groups_mut().destroy(AT);
+        detector.notice(&mut core, AT, Sign::Read(CODEWORD / 2));
+        assert_eq!(detector.step(&mut core, DIE), Step::Nothing);
+        core.groups_mut().destroy(BlockGroup(AT.0 - 1));
+        detector.notice(&mut core, AT, Sign::Status);
+        let Step::Probe(operation) = detector.step(&mut core, DIE) else { panic!("the die is suspect") };
+        assert_eq!(core.end(operation.tag).group, BlockGroup(AT.0 - 2), "the group beside it says nothing");
+        core.groups_mut().erased(AT);
+        assert!(!core.groups().is_destroyed(AT));
     }
 
     #[test]

@@ -80,7 +80,10 @@ impl Walk {
 
     /// Choose the next group, where none is being looked at.
     fn settle(&mut self, groups: &BlockGroups) {
-        let is_there = |group: u32| !matches!(groups.use_of(BlockGroup(group)), Use::Bad | Use::Lost);
+        let is_there = |group: u32| {
+            let group = BlockGroup(group);
+            !matches!(groups.use_of(group), Use::Bad | Use::Lost) && !groups.is_destroyed(group)
+        };
         if self.look.is_some() {
             return;
         }

@@ -135,7 +135,10 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     history::note_lost(core, &scan);
     scan.tally.refused = core.refused().map_or(0, |refused| u64::from(refused.count()));
     find_secrets(&mut rooms, &scan, &stands);
-    let Rooms { core, panel, metadata, .. } = &mut rooms;
+    let Rooms { core, panel, metadata, sanitise, .. } = &mut rooms;
+    if sanitise.is_on() {
+        core.groups_mut().destroy_written();
+    }
     let memos = history::memos(&scan, journal.as_ref());
     metadata.journal_mut().expect("the core keeps data").memos_mut().recall(core, panel, &memos);
     setup::begin_services(config, core, panel, metadata);

@@ -130,6 +130,7 @@ fn sanitise(
         SanitiseMethod::Erase | SanitiseMethod::DropKeys => unreachable!("erases are reclaim's, and keys the key store's"),
     };
     skip_scrubbed(core, panel, metadata, die, scope);
+    core.groups_mut().destroy(scope.group);
     let blocks = core.groups().blocks(scope.group);
     let page = PageId(scope.first as u16);
     let target = match scope.plane {

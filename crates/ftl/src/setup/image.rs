@@ -100,6 +100,9 @@ pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static st
     learn_all_wear(core, panel);
     gc.resume(image.victims_drawn);
     sanitise.assume_secret(core);
+    if sanitise.is_on() {
+        core.groups_mut().destroy_written();
+    }
     Ok(())
 }
 

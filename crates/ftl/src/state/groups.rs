@@ -64,6 +64,8 @@ pub struct BlockGroups {
     words: usize,
     /// True for each group in which a program has failed: it goes out of service once it is empty.
     condemned: Vec<bool>,
+    /// True for each group in which something was made unreadable on purpose since its last erase.
+    destroyed: Vec<bool>,
     blocks: Vec<[u16; 4]>,
     closings: u32,
     /// Wordlines that erases spare, in a core that orders guarded erases.
@@ -87,6 +89,7 @@ impl BlockGroups {
             stale: vec![0; count * words],
             words,
             condemned: vec![false; count],
+            destroyed: vec![false; count],
             blocks,
             closings: 0,
             spared: None,
@@ -109,6 +112,23 @@ impl BlockGroups {
     pub(crate) fn with_spared(self, most: u32) -> BlockGroups {
         let spared = (most > 0).then(|| Box::new(SparedWordlines::new(self.layout, most)));
         BlockGroups { spared, ..self }
+    }
+
+    /// Note that something in `group` is made unreadable on purpose. Pages beside it may become unreadable with it.
+    pub(crate) fn destroy(&mut self, group: BlockGroup) {
+        self.destroyed[group.index()] = true;
+    }
+
+    /// Note that something may have been made unreadable on purpose in every group that holds something, of a core that has just started.
+    pub(crate) fn destroy_written(&mut self) {
+        for (destroyed, used) in self.destroyed.iter_mut().zip(&self.uses) {
+            *destroyed = *used != Use::Free;
+        }
+    }
+
+    /// True if something in `group` was made unreadable on purpose since its last erase: that a page of it cannot be read is no sign that its block is bad.
+    pub(crate) fn is_destroyed(&self, group: BlockGroup) -> bool {
+        self.destroyed[group.index()]
     }
 
     // Spared wordlines.
@@ -284,6 +304,7 @@ impl BlockGroups {
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} erased with {} valid units", self.valid(group));
         assert_eq!(self.pins[index], 0, "{group:?} erased while it is read");
         self.uses[index] = Use::Free;
+        self.destroyed[index] = false;
         self.erases[index] = self.erases[index].saturating_add(1);
         self.stale[index * self.words..][..self.words].fill(0);
         if let Some(spared) = &mut self.spared {
