@@ -167,7 +167,7 @@ impl Metrics {
     /// with no program in progress at either instant.
     pub fn check_valid_units(&mut self, before: u64, after: u64) {
         let window = self.so_far();
-        let (programmed, invalidated) = (window.host_units(), window.invalidated_units);
+        let (programmed, invalidated) = (window.host_units() - window.failed_units, window.invalidated_units);
         if i128::from(before) + i128::from(programmed) - i128::from(invalidated) != i128::from(after) {
             self.checks.violated(Account::ValidUnits, || {
                 format!("{before} valid units + {programmed} programmed - {invalidated} invalidated is not {after}")

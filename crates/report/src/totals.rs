@@ -93,6 +93,8 @@ pub struct Totals {
     pub dram_ns: u64,
     /// Mapping units of host data that became invalid.
     pub invalidated_units: u64,
+    /// Units of new host data in programs with bad status: they are programmed again.
+    pub failed_units: u64,
     /// Block groups that went out of service.
     pub retired_blocks: u64,
     /// Block groups in which something stale and secret could not be made unreadable.
@@ -202,6 +204,7 @@ impl Totals {
         count.moved_units += u64::from(flash.moved_units);
         count.padding_units += u64::from(flash.padding_units);
         count.failed += u64::from(!flash.ok);
+        self.failed_units += if flash.ok { 0 } else { u64::from(flash.host_units) };
         if flash.op == FlashOp::Read {
             let errors = &mut self.errors;
             errors.retries[usize::from(flash.retries).min(errors.retries.len() - 1)] += 1;
@@ -260,6 +263,7 @@ impl Totals {
         delta.core_ns -= earlier.core_ns;
         delta.dram_ns -= earlier.dram_ns;
         delta.invalidated_units -= earlier.invalidated_units;
+        delta.failed_units -= earlier.failed_units;
         delta.retired_blocks -= earlier.retired_blocks;
         delta.exposed_blocks -= earlier.exposed_blocks;
         delta.programmed_again -= earlier.programmed_again;
