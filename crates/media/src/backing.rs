@@ -38,6 +38,14 @@ pub trait Backing {
     /// As the host says.
     fn punch(&mut self, offset: u64, length: u64) -> io::Result<()>;
 
+    /// Makes a stretch read as zeroes where other bytes follow soon: its space may stay taken.
+    ///
+    /// # Errors
+    /// As the host says.
+    fn zero(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        self.punch(offset, length)
+    }
+
     /// An end of the data between `from` and `until`: behind it everything reads as zeroes. Where holes are unknown, `until`; where there is no data, `from`.
     ///
     /// # Errors
@@ -98,19 +106,21 @@ impl Backing for Disk {
 
     fn punch(&mut self, offset: u64, length: u64) -> io::Result<()> {
         match fallocate(&self.0, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length) {
-            Err(rustix::io::Errno::OPNOTSUPP) => {
-                // A file system without holes: the space stays, the zeroes are what counts.
-                let zeroes = [0; 1 << 16];
-                let mut at = offset;
-                while at < offset + length {
-                    let count = (offset + length - at).min(zeroes.len() as u64);
-                    self.0.write_all_at(&zeroes[..count as usize], at)?;
-                    at += count;
-                }
-                Ok(())
-            }
+            // A file system without holes: the space stays, the zeroes are what counts.
+            Err(rustix::io::Errno::OPNOTSUPP) => self.zero(offset, length),
             other => Ok(other?),
         }
+    }
+
+    fn zero(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        static ZEROES: [u8; 1 << 16] = [0; 1 << 16];
+        let mut at = offset;
+        while at < offset + length {
+            let count = (offset + length - at).min(ZEROES.len() as u64);
+            self.0.write_all_at(&ZEROES[..count as usize], at)?;
+            at += count;
+        }
+        Ok(())
     }
 
     fn data_end(&self, from: u64, until: u64) -> io::Result<u64> {
