@@ -148,6 +148,8 @@ struct Known {
     cursor: u32,
     /// It was erased with zeroes, and the file has room for what is programmed next.
     has_room: bool,
+    /// The file got that room as a whole, at an erase.
+    is_whole: bool,
 }
 
 /// Erased blocks of each plane that keep their room in the file, at most. A drive programs them soon, and to be given the room anew costs more than the bytes
@@ -187,7 +189,7 @@ impl<B: Backing> Die<B> {
         backing.set_length(identity.shape.file_bytes()).map_err(host)?;
         backing.write(0, &identity.encode()).map_err(host)?;
         let mut die = Die::on_file(backing, file, identity.clone(), DieState::default());
-        die.blocks = vec![Known { record: Record::default(), cursor: 0, has_room: false }; identity.shape.blocks as usize];
+        die.blocks = vec![Known { record: Record::default(), cursor: 0, has_room: false, is_whole: false }; identity.shape.blocks as usize];
         die.dirty = true;
         Ok(die)
     }
@@ -486,7 +488,7 @@ impl<B: Backing> Die<B> {
     /// As there.
     pub fn begin_erase(&mut self, block: u32) -> Result<(), MediaError> {
         self.break_off(block);
-        let Known { record: before, cursor, has_room } = self.blocks[block as usize];
+        let Known { record: before, cursor, has_room, is_whole } = self.blocks[block as usize];
         let &Shape { planes, pages, .. } = self.shape();
         self.roomy -= usize::from(has_room);
         // A block that was full has room for as much again.
@@ -494,11 +496,11 @@ impl<B: Backing> Die<B> {
         self.roomy += usize::from(has_room);
         let begun = Record { erases: before.erases.saturating_add(1), torn: true, flags: 0, ..before };
         // Whatever fails from here on, the block is torn.
-        self.blocks[block as usize] = Known { record: begun, cursor: 0, has_room };
+        self.blocks[block as usize] = Known { record: begun, cursor: 0, has_room, is_whole: has_room };
         self.write_record(block, begun)?;
         let offset = self.shape().block(block);
         let length = self.shape().block_bytes();
-        let erased = if has_room { self.backing.zero(offset, length) } else { self.backing.punch(offset, length) };
+        let erased = if has_room { self.backing.zero(offset, length, !is_whole) } else { self.backing.punch(offset, length) };
         erased.map_err(|error| self.host(offset, "erasing a block", error))
     }
 
@@ -649,7 +651,7 @@ impl<B: Backing> Die<B> {
                 let expected = format!("a whole record of block {block}, here or at offset {}", shape.record(block, 1));
                 return Err(MediaError::unexpected(&self.file, shape.record(block, 0), expected, "two broken ones"));
             };
-            self.blocks.push(Known { record, cursor: 0, has_room: false });
+            self.blocks.push(Known { record, cursor: 0, has_room: false, is_whole: false });
             if first != second {
                 // The newer copy stays as it is: a cut here would otherwise bring the older one back.
                 let stale = u64::from(Record::newer(first, first) == Some(record));

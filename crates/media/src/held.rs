@@ -230,8 +230,8 @@ impl<B: Backing> Backing for Held<B> {
     }
 
     /// It never fails: what the host does not take is held.
-    fn zero(&mut self, offset: u64, length: u64) -> io::Result<()> {
-        self.act(|| Act::Punch { offset, length }, |below| below.zero(offset, length));
+    fn zero(&mut self, offset: u64, length: u64, anew: bool) -> io::Result<()> {
+        self.act(|| Act::Punch { offset, length }, |below| below.zero(offset, length, anew));
         Ok(())
     }
 
