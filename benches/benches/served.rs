@@ -7,7 +7,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wordline_benches::served::{LOADS, Load, Server};
+use wordline_benches::served::{Disk, LOADS, Load, Server};
+
+/// The server beside which the drives are measured.
+const NBDKIT: &str = "nbdkit";
 
 /// One turn of one server.
 const SPAN: Duration = Duration::from_millis(1000);
@@ -23,34 +26,53 @@ fn main() -> std::io::Result<()> {
         return Ok(());
     }
     let rounds = std::env::args().skip(1).find_map(|word| word.parse::<usize>().ok()).unwrap_or(7).max(1);
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--") && word.parse::<usize>().is_err()).collect();
+    let is_chosen = |load: &&Load| chosen.is_empty() || chosen.iter().any(|word| load.name.contains(word.as_str()));
+    println!(
+        "medians of {rounds} rounds; requests a second, their ratio to nbdkit's in the same round, microseconds of the server's processor time for each, and \
+         their ratio"
+    );
+    for disk in [Disk::Large, Disk::Small] {
+        let loads: Vec<&Load> = LOADS.iter().filter(|load| load.disk == disk).filter(is_chosen).collect();
+        if !loads.is_empty() {
+            compare(&servers(disk)?, &loads, rounds)?;
+        }
+    }
+    Ok(())
+}
+
+/// Servers of a disk of this size, whose part that is measured is written; nbdkit is the first, where it is there.
+fn servers(disk: Disk) -> std::io::Result<Vec<Server>> {
     let beside = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("wordline"));
     let wordline: PathBuf = std::env::var_os("WORDLINE").map(PathBuf::from).or_else(beside).unwrap_or_else(|| "wordline".into());
-    let serve =
-        |drive, more: &[&'static str]| [&["serve", drive, "--physics", "off", "--size", "512MiB", "--socket", "SOCKET"], more].concat();
     let before: Option<PathBuf> = std::env::var_os("WORDLINE_BEFORE").map(PathBuf::from);
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--") && word.parse::<usize>().is_err()).collect();
+    let size = format!("{}iB", disk.size());
     let mut servers = Vec::new();
-    match Server::start("nbdkit", Path::new("nbdkit"), &["-f", "-U", "SOCKET", "memory", "512M"], "") {
+    match Server::start(NBDKIT, Path::new(NBDKIT), &["-f", "-U", "SOCKET", "memory", disk.size()], "") {
         Ok(server) => servers.push(server),
         Err(error) => println!("without ratios, as there is no nbdkit: {error}"),
     }
-    let has_peer = !servers.is_empty();
-    for (name, name_before, arguments) in [
-        ("4K-units", "4K-units-before", serve("pageftl-4k", &[])),
-        ("4K-units-media", "4K-media-before", serve("pageftl-4k", &["--media", "FOLDER"])),
-        ("16K-units", "16K-units-before", serve("pageftl", &[])),
+    let media: &[&str] = &["--media", "FOLDER"];
+    for (name, name_before, drive, more) in [
+        ("4K-units", "4K-units-before", "pageftl-4k", &[][..]),
+        ("4K-units-media", "4K-media-before", "pageftl-4k", media),
+        ("16K-units", "16K-units-before", "pageftl", &[]),
+        ("16K-units-media", "16K-media-before", "pageftl", media),
     ] {
+        let arguments = [&["serve", drive, "--physics", "off", "--size", &size, "--socket", "SOCKET"], more].concat();
         servers.push(Server::start(name, &wordline, &arguments, "disk")?);
         if let Some(before) = &before {
             servers.push(Server::start(name_before, before, &arguments, "disk")?);
         }
     }
-    servers.iter().try_for_each(Server::fill)?;
-    println!(
-        "medians of {rounds} rounds; requests a second, their ratio to nbdkit's in the same round, microseconds of the server's processor time for each"
-    );
-    let is_chosen = |load: &Load| chosen.is_empty() || chosen.iter().any(|word| load.name.contains(word.as_str()));
-    for &load in LOADS.iter().filter(|load| is_chosen(load)) {
+    servers.iter().try_for_each(|server| server.fill(disk))?;
+    Ok(servers)
+}
+
+/// Puts `loads` on `servers`, in turns, and prints what came of it.
+fn compare(servers: &[Server], loads: &[&Load], rounds: usize) -> std::io::Result<()> {
+    let has_peer = servers.first().is_some_and(|server| server.name == NBDKIT);
+    for &&load in loads {
         let mut turns = vec![Vec::new(); servers.len()];
         for round in 0..rounds {
             for (server, turns) in servers.iter().zip(&mut turns) {
@@ -63,8 +85,9 @@ fn main() -> std::io::Result<()> {
                 median(turns[at].iter().zip(&turns[0]).map(|(own, peer)| what(own, peer)).collect())
             };
             let (rate, spent) = (of(|own, _| own[0]), of(|own, _| own[1]));
-            let ratio = if has_peer { format!("{:>5.0} %", 100.0 * of(|own, peer| own[0] / peer[0])) } else { String::new() };
-            println!("{:16} {rate:>9.0}/s {ratio} {spent:>7.1} us", server.name);
+            let against = |what| if has_peer { of(what) } else { f64::NAN };
+            let (faster, dearer) = (100.0 * against(|own, peer| own[0] / peer[0]), against(|own, peer| own[1] / peer[1]));
+            println!("{:16} {rate:>9.0}/s {faster:>5.0} % {spent:>7.1} us {dearer:>5.1} x", server.name);
         }
     }
     Ok(())

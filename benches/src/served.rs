@@ -14,10 +14,13 @@ use wordline_nbd::client::{put_option, put_request};
 use wordline_nbd::wire::{SIMPLE_REPLY_MAGIC, command};
 use wordline_units::random::{Draw, Stream};
 
-/// Bytes of the part of each disk that is read and written.
+/// Bytes of the part of a large disk that is read and written.
 const SPAN: u64 = 192 << 20;
 
-/// A load: what it is called, whether it writes, bytes of a request, requests under way, and whether addresses are drawn.
+/// Bytes of that part of a small disk: nearly all of it, so that whoever writes there makes the drive reclaim.
+const SMALL_SPAN: u64 = 60 << 20;
+
+/// A load: what it is called, whether it writes, bytes of a request, requests under way, whether addresses are drawn, and on which disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Its name.
@@ -30,15 +33,45 @@ pub struct Load {
     pub depth: usize,
     /// Whether addresses are drawn; else they run on.
     pub is_random: bool,
+    /// The disk that it is put on.
+    pub disk: Disk,
+}
+
+/// How large a disk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disk {
+    /// 512 MiB, of which a part is written: reclaim finds blocks without data.
+    Large,
+    /// 64 MiB, nearly all of it written: reclaim has to move data.
+    Small,
+}
+
+impl Disk {
+    /// Its size, in words that servers understand.
+    pub fn size(self) -> &'static str {
+        match self {
+            Disk::Large => "512M",
+            Disk::Small => "64M",
+        }
+    }
+
+    /// Bytes of the part that is read and written.
+    fn span(self) -> u64 {
+        match self {
+            Disk::Large => SPAN,
+            Disk::Small => SMALL_SPAN,
+        }
+    }
 }
 
 /// The loads.
 pub const LOADS: &[Load] = &[
-    Load { name: "4K random read, QD 32", writes: false, bytes: 4096, depth: 32, is_random: true },
-    Load { name: "4K random write, QD 32", writes: true, bytes: 4096, depth: 32, is_random: true },
-    Load { name: "128K write, QD 32", writes: true, bytes: 128 << 10, depth: 32, is_random: false },
-    Load { name: "4K random read, QD 1", writes: false, bytes: 4096, depth: 1, is_random: true },
-    Load { name: "4K random write, QD 1", writes: true, bytes: 4096, depth: 1, is_random: true },
+    Load { name: "4K random read, QD 32", writes: false, bytes: 4096, depth: 32, is_random: true, disk: Disk::Large },
+    Load { name: "4K random write, QD 32", writes: true, bytes: 4096, depth: 32, is_random: true, disk: Disk::Large },
+    Load { name: "128K write, QD 32", writes: true, bytes: 128 << 10, depth: 32, is_random: false, disk: Disk::Large },
+    Load { name: "4K random read, QD 1", writes: false, bytes: 4096, depth: 1, is_random: true, disk: Disk::Large },
+    Load { name: "4K random write, QD 1", writes: true, bytes: 4096, depth: 1, is_random: true, disk: Disk::Large },
+    Load { name: "4K random write that reclaims, QD 32", writes: true, bytes: 4096, depth: 32, is_random: true, disk: Disk::Small },
 ];
 
 /// A server that runs. It is killed with this, and its folder goes.
@@ -124,10 +157,10 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::measure`].
-    pub fn fill(&self) -> io::Result<()> {
-        let load = Load { name: "fill", writes: true, bytes: 128 << 10, depth: 32, is_random: false };
+    pub fn fill(&self, disk: Disk) -> io::Result<()> {
+        let load = Load { name: "fill", writes: true, bytes: 128 << 10, depth: 32, is_random: false, disk };
         let mut client = Client::new(self.open()?, load, 1);
-        while client.asked < SPAN / load.bytes {
+        while client.asked < disk.span() / load.bytes {
             client.run(Duration::ZERO)?;
         }
         Ok(())
@@ -157,8 +190,9 @@ impl Client {
     }
 
     fn ask(&mut self) {
-        let Load { writes, bytes, is_random, .. } = self.load;
-        let place = if is_random { self.draw.below(SPAN / bytes) } else { self.asked % (SPAN / bytes) };
+        let Load { writes, bytes, is_random, disk, .. } = self.load;
+        let places = disk.span() / bytes;
+        let place = if is_random { self.draw.below(places) } else { self.asked % places };
         let kind = if writes { command::WRITE } else { command::READ };
         put_request(&mut self.out, false, 0, kind, self.asked, place * bytes, bytes);
         if writes {

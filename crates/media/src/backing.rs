@@ -38,6 +38,15 @@ pub trait Backing {
     /// As the host says.
     fn punch(&mut self, offset: u64, length: u64) -> io::Result<()>;
 
+    /// Makes a stretch read as zeroes where other bytes follow soon: its space may stay taken. `anew`: it was taken piece by piece, and may be taken again as
+    /// a whole.
+    ///
+    /// # Errors
+    /// As the host says.
+    fn zero(&mut self, offset: u64, length: u64, _anew: bool) -> io::Result<()> {
+        self.punch(offset, length)
+    }
+
     /// An end of the data between `from` and `until`: behind it everything reads as zeroes. Where holes are unknown, `until`; where there is no data, `from`.
     ///
     /// # Errors
@@ -69,6 +78,19 @@ impl Disk {
         Disk(file)
     }
 
+    /// Writes zeroes, in pieces that end where the page cache likes large ones to end.
+    fn write_zeroes(&self, offset: u64, length: u64) -> io::Result<()> {
+        static ZEROES: [u8; 1 << 16] = [0; 1 << 16];
+        let piece = ZEROES.len() as u64;
+        let (mut at, end) = (offset, offset + length);
+        while at < end {
+            let until = (at / piece * piece + piece).min(end);
+            self.0.write_all_at(&ZEROES[..(until - at) as usize], at)?;
+            at = until;
+        }
+        Ok(())
+    }
+
     /// The next offset with (or without) data, `None` past the last.
     fn seek(&self, to: SeekFrom) -> io::Result<Option<u64>> {
         match seek(&self.0, to) {
@@ -98,19 +120,18 @@ impl Backing for Disk {
 
     fn punch(&mut self, offset: u64, length: u64) -> io::Result<()> {
         match fallocate(&self.0, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length) {
-            Err(rustix::io::Errno::OPNOTSUPP) => {
-                // A file system without holes: the space stays, the zeroes are what counts.
-                let zeroes = [0; 1 << 16];
-                let mut at = offset;
-                while at < offset + length {
-                    let count = (offset + length - at).min(zeroes.len() as u64);
-                    self.0.write_all_at(&zeroes[..count as usize], at)?;
-                    at += count;
-                }
-                Ok(())
-            }
+            // A file system without holes: the space stays, the zeroes are what counts.
+            Err(rustix::io::Errno::OPNOTSUPP) => self.write_zeroes(offset, length),
             other => Ok(other?),
         }
+    }
+
+    fn zero(&mut self, offset: u64, length: u64, anew: bool) -> io::Result<()> {
+        if anew {
+            // The kernel's page cache has a long stretch in large pieces where it comes at once, and later writes to those cost it less.
+            self.punch(offset, length)?;
+        }
+        self.write_zeroes(offset, length)
     }
 
     fn data_end(&self, from: u64, until: u64) -> io::Result<u64> {

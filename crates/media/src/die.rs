@@ -146,7 +146,15 @@ impl PageRun {
 struct Known {
     record: Record,
     cursor: u32,
+    /// It was erased with zeroes, and the file has room for what is programmed next.
+    has_room: bool,
+    /// The file got that room as a whole, at an erase.
+    is_whole: bool,
 }
+
+/// Erased blocks of each plane that keep their room in the file, at most. A drive programs them soon, and to be given the room anew costs more than the bytes
+/// that go there. The next start reads all of it to find that it is erased.
+const ROOMY_BLOCKS: usize = 8;
 
 /// One die. It does what a chip would do and believes that its caller keeps to what a chip allows: pages of a block are programmed in their order, in good
 /// blocks.
@@ -160,6 +168,10 @@ pub struct Die<B> {
     blocks: Vec<Known>,
     /// Wordlines may be programmed in any order.
     any_order: bool,
+    /// Some of the erased blocks keep their room in the file.
+    keeps_room: bool,
+    /// So many do.
+    roomy: usize,
     /// Written since the last sync.
     dirty: bool,
     /// Pages whose programs have begun and not ended, with the trailers that they get then.
@@ -176,9 +188,10 @@ impl<B: Backing> Die<B> {
         let host = |error| MediaError::host(file, 0, "making the file", error);
         backing.set_length(identity.shape.file_bytes()).map_err(host)?;
         backing.write(0, &identity.encode()).map_err(host)?;
-        let blocks = vec![Known { record: Record::default(), cursor: 0 }; identity.shape.blocks as usize];
-        let (file, identity, state) = (file.to_owned(), identity.clone(), DieState::default());
-        Ok(Die { backing, file, identity, state, blocks, any_order: false, dirty: true, begun: Vec::new() })
+        let mut die = Die::on_file(backing, file, identity.clone(), DieState::default());
+        die.blocks = vec![Known { record: Record::default(), cursor: 0, has_room: false, is_whole: false }; identity.shape.blocks as usize];
+        die.dirty = true;
+        Ok(die)
     }
 
     /// Opens a die, and writes the second copies of records that a power cut left behind. A file of an older version becomes one of today's.
@@ -202,8 +215,7 @@ impl<B: Backing> Die<B> {
             return Err(MediaError::unexpected(file, length.min(whole), format!("{whole} bytes in all"), format!("{length} bytes")));
         }
         let state = DieState::decode(file, &header)?;
-        let (file, blocks) = (file.to_owned(), Vec::new());
-        let mut die = Die { backing, file, identity, state, blocks, any_order: false, dirty: false, begun: Vec::new() };
+        let mut die = Die::on_file(backing, file, identity, state);
         if version != VERSION {
             die.become_new(is_of_before)?;
         }
@@ -212,6 +224,17 @@ impl<B: Backing> Die<B> {
             die.find_cursor(block)?;
         }
         Ok(die)
+    }
+
+    /// A die of which nothing but its head is known.
+    fn on_file(backing: B, file: &str, identity: Identity, state: DieState) -> Die<B> {
+        let (file, blocks, begun) = (file.to_owned(), Vec::new(), Vec::new());
+        Die { backing, file, identity, state, blocks, any_order: false, keeps_room: false, roomy: 0, dirty: false, begun }
+    }
+
+    /// Erased blocks may keep their room in the file, some of them. Not where the host may die: their zeroes would have to reach its disk.
+    pub fn keep_room(&mut self) {
+        self.keeps_room = true;
     }
 
     /// The chip takes the wordlines of a block in any order. A page without a byte among others is then one that was not programmed; otherwise it is one that
@@ -242,8 +265,8 @@ impl<B: Backing> Die<B> {
 
     /// The same die on what `stand` makes of its backing and the name of its file.
     pub(crate) fn on<C>(self, stand: impl FnOnce(B, &str) -> C) -> Die<C> {
-        let Die { backing, file, identity, state, blocks, any_order, dirty, begun } = self;
-        Die { backing: stand(backing, &file), file, identity, state, blocks, any_order, dirty, begun }
+        let Die { backing, file, identity, state, blocks, any_order, keeps_room, roomy, dirty, begun } = self;
+        Die { backing: stand(backing, &file), file, identity, state, blocks, any_order, keeps_room, roomy, dirty, begun }
     }
 
     /// What it knows of a block.
@@ -251,7 +274,7 @@ impl<B: Backing> Die<B> {
     /// # Panics
     /// If there is no such block.
     pub fn block(&self, block: u32) -> Block {
-        let Known { record, cursor } = self.blocks[block as usize];
+        let Known { record, cursor, .. } = self.blocks[block as usize];
         let condition = match (record.bad, record.torn) {
             (true, _) => Condition::Bad,
             (false, true) => Condition::Torn,
@@ -270,7 +293,7 @@ impl<B: Backing> Die<B> {
     pub fn read_page(&self, place: Place, into: &mut PageBuffer) -> Result<(PageState, u8), MediaError> {
         let offset = self.at(place);
         assert_eq!(into.bytes.len() as u64, self.shape().slot(), "a buffer of another shape");
-        let Known { record, cursor } = self.blocks[place.block as usize];
+        let Known { record, cursor, .. } = self.blocks[place.block as usize];
         if !record.torn && place.page >= cursor {
             into.bytes.fill(0xFF);
             return Ok((PageState::Erased, 0));
@@ -388,6 +411,7 @@ impl<B: Backing> Die<B> {
         // There is such a page.
         self.at(Place { page: end - 1, ..first });
         self.blocks[first.block as usize].cursor = cursor.max(end);
+        self.roomy -= usize::from(std::mem::take(&mut self.blocks[first.block as usize].has_room));
         self.dirty = true;
         self.backing.write(offset, bytes).map_err(|error| self.host(offset, "programming a page", error))
     }
@@ -464,14 +488,20 @@ impl<B: Backing> Die<B> {
     /// As there.
     pub fn begin_erase(&mut self, block: u32) -> Result<(), MediaError> {
         self.break_off(block);
-        let before = self.blocks[block as usize].record;
+        let Known { record: before, cursor, has_room, is_whole } = self.blocks[block as usize];
+        let &Shape { planes, pages, .. } = self.shape();
+        self.roomy -= usize::from(has_room);
+        // A block that was full has room for as much again.
+        let has_room = self.keeps_room && !before.torn && cursor == pages && self.roomy < ROOMY_BLOCKS * planes as usize;
+        self.roomy += usize::from(has_room);
         let begun = Record { erases: before.erases.saturating_add(1), torn: true, flags: 0, ..before };
         // Whatever fails from here on, the block is torn.
-        self.blocks[block as usize] = Known { record: begun, cursor: 0 };
+        self.blocks[block as usize] = Known { record: begun, cursor: 0, has_room, is_whole: has_room };
         self.write_record(block, begun)?;
         let offset = self.shape().block(block);
         let length = self.shape().block_bytes();
-        self.backing.punch(offset, length).map_err(|error| self.host(offset, "erasing a block", error))
+        let erased = if has_room { self.backing.zero(offset, length, !is_whole) } else { self.backing.punch(offset, length) };
+        erased.map_err(|error| self.host(offset, "erasing a block", error))
     }
 
     /// Ends the erase that has begun of a block: it is good, unless it is bad.
@@ -494,7 +524,7 @@ impl<B: Backing> Die<B> {
     /// # Panics
     /// If there is no such block, or it holds something: the marks of its pages name the number.
     pub fn set_erases(&mut self, block: u32, erases: u32) -> Result<(), MediaError> {
-        let Known { record, cursor } = self.blocks[block as usize];
+        let Known { record, cursor, .. } = self.blocks[block as usize];
         assert_eq!(cursor, 0, "block {block} holds pages whose marks name its erases");
         self.write_record(block, Record { erases, ..record })
     }
@@ -621,7 +651,7 @@ impl<B: Backing> Die<B> {
                 let expected = format!("a whole record of block {block}, here or at offset {}", shape.record(block, 1));
                 return Err(MediaError::unexpected(&self.file, shape.record(block, 0), expected, "two broken ones"));
             };
-            self.blocks.push(Known { record, cursor: 0 });
+            self.blocks.push(Known { record, cursor: 0, has_room: false, is_whole: false });
             if first != second {
                 // The newer copy stays as it is: a cut here would otherwise bring the older one back.
                 let stale = u64::from(Record::newer(first, first) == Some(record));

@@ -229,6 +229,12 @@ impl<B: Backing> Backing for Held<B> {
         Ok(())
     }
 
+    /// It never fails: what the host does not take is held.
+    fn zero(&mut self, offset: u64, length: u64, anew: bool) -> io::Result<()> {
+        self.act(|| Act::Punch { offset, length }, |below| below.zero(offset, length, anew));
+        Ok(())
+    }
+
     fn data_end(&self, from: u64, until: u64) -> io::Result<u64> {
         if self.backlog.is_empty() { self.below.data_end(from, until) } else { Ok(until) }
     }

@@ -83,7 +83,10 @@ impl<B: Backing> Media<B> {
         Media::new(dies, durability, None)
     }
 
-    pub(crate) fn new(dies: Vec<Die<B>>, durability: Durability, lock: Option<Lock>) -> Media<B> {
+    pub(crate) fn new(mut dies: Vec<Die<B>>, durability: Durability, lock: Option<Lock>) -> Media<B> {
+        if durability == Durability::Process {
+            dies.iter_mut().for_each(Die::keep_room);
+        }
         Media { dies, durability, lock }
     }
 

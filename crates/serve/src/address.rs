@@ -306,15 +306,13 @@ impl Stream {
         }
     }
 
-    /// Reads to the end of `into`, up to its capacity. With `waits` as long as the stream is set to; else `None` where nothing has come.
-    pub(crate) fn read_behind(&self, into: &mut Vec<u8>, waits: bool) -> io::Result<Option<usize>> {
-        let flags = if waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
+    /// Reads to the end of `into`, up to its capacity. Waits as long as the stream is set to.
+    pub(crate) fn read_behind(&self, into: &mut Vec<u8>) -> io::Result<usize> {
         loop {
-            match either!(self, stream => rustix::net::recv(stream, spare_capacity(into), flags)) {
-                Err(Errno::AGAIN) if !waits => return Ok(None),
+            match either!(self, stream => rustix::net::recv(stream, spare_capacity(into), RecvFlags::empty())) {
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
-                Ok((count, _)) => return Ok(Some(count)),
+                Ok((count, _)) => return Ok(count),
             }
         }
     }

@@ -391,7 +391,6 @@ impl Connection {
         self.stream.set_read_timeout(Some(patience.message))?;
         let mut inlet = Inlet::new(patience.awake);
         let mut session: Option<Arc<Session>> = None;
-        let mut limited = true;
         // The greeting.
         drop(self.send(self.lock(), Wait::No));
         // The payload that is read to its own place next, and whether the client may be silent.
@@ -400,11 +399,9 @@ impl Connection {
         loop {
             let (payload, may_be_silent) = std::mem::take(&mut next);
             let (input, count): (&[u8], usize) = match payload {
-                Some(payload) => (&[], self.read_payload(payload, patience, (&mut inlet, &mut limited))?),
-                None => {
-                    self.limit_silence(may_be_silent, patience, &mut limited)?;
-                    inlet.next(&self.stream, self.tls.get())?.map_or((&[][..], 0), |input| (input, input.len()))
-                }
+                Some(payload) => (&[], self.read_payload(payload, &mut inlet)?),
+                // Only between two requests may a client be silent for as long as it likes.
+                None => inlet.next(&self.stream, self.tls.get(), may_be_silent)?.map_or((&[][..], 0), |input| (input, input.len())),
             };
             if count == 0 {
                 self.lock().server.hang_up();
@@ -477,25 +474,11 @@ impl Connection {
         Some(Rest { goes_on, has_waited, next: (lent, state.server.is_between_requests()) })
     }
 
-    /// Only between two requests may a client be silent for as long as it likes. `limited`: how the stream is set.
-    fn limit_silence(&self, may_be_silent: bool, patience: Patience, limited: &mut bool) -> io::Result<()> {
-        if *limited == may_be_silent {
-            *limited = !may_be_silent;
-            self.stream.set_read_timeout(limited.then_some(patience.message))?;
-        }
-        Ok(())
-    }
-
     /// Reads more of a payload to its own place, and returns how much. Nothing is left to be handed out, then; 0: the client is gone.
-    fn read_payload(&self, mut payload: Lent, patience: Patience, (inlet, limited): (&mut Inlet, &mut bool)) -> io::Result<usize> {
-        // Mostly it is there already, and need not be waited for.
-        let mut count = inlet.read_behind(&self.stream, &mut payload.bytes, false)?;
-        if count.is_none() {
-            self.limit_silence(false, patience, limited)?;
-            count = inlet.read_behind(&self.stream, &mut payload.bytes, true)?;
-        }
+    fn read_payload(&self, mut payload: Lent, inlet: &mut Inlet) -> io::Result<usize> {
+        let count = inlet.read_behind(&self.stream, &mut payload.bytes)?;
         self.lock().server.give_back(payload);
-        Ok(count.unwrap_or(0))
+        Ok(count)
     }
 
     /// Goes on in TLS, as was agreed. `said`: what the client has sent since.

@@ -40,8 +40,8 @@ impl Inlet {
         &mut self.plain
     }
 
-    /// Waits for input, as long as the stream is set to. `None`: there is no more.
-    pub(crate) fn next(&mut self, stream: &Stream, tls: Option<&Tls>) -> io::Result<Option<&[u8]>> {
+    /// Waits for input, as long as the stream is set to; with `may_be_silent` as long as it takes. `None`: there is no more.
+    pub(crate) fn next(&mut self, stream: &Stream, tls: Option<&Tls>, may_be_silent: bool) -> io::Result<Option<&[u8]>> {
         loop {
             if !self.plain().is_empty() {
                 self.is_given = true;
@@ -50,6 +50,8 @@ impl Inlet {
             let room = if std::mem::take(&mut self.was_lent) { AFTER_LENT_BYTES } else { INPUT_BYTES };
             let count = match read(stream, self.awake, &mut self.input[..room]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // To wait again costs less than to set the stream for each request.
+                Err(error) if may_be_silent && matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => continue,
                 other => other?,
             };
             if count == 0 {
@@ -66,11 +68,10 @@ impl Inlet {
 }
 
 impl Inlet {
-    /// Reads more of a payload to its own place, in the clear. Waits as long as the stream is set to, and no byte is waited for where `waits` says so: `None`,
-    /// if none has come.
-    pub(crate) fn read_behind(&mut self, stream: &Stream, payload: &mut Vec<u8>, waits: bool) -> io::Result<Option<usize>> {
+    /// Reads more of a payload to its own place, in the clear. Waits as long as the stream is set to.
+    pub(crate) fn read_behind(&mut self, stream: &Stream, payload: &mut Vec<u8>) -> io::Result<usize> {
         self.was_lent = true;
-        stream.read_behind(payload, waits)
+        stream.read_behind(payload)
     }
 }
 

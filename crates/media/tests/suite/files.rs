@@ -69,19 +69,36 @@ fn a_drive_that_cannot_be_made_leaves_nothing_in_the_way() {
 }
 
 #[test]
-fn files_are_sparse_and_an_erase_gives_space_back() {
-    let folder = Folder::new("sparse");
+fn files_are_sparse_and_an_erase_gives_space_back_but_that_of_a_few_blocks() {
     let shape = Shape { planes: 1, blocks: 64, pages: 64, page_bytes: 16384, spare_bytes: 1024 };
-    let mut media = Media::create(&folder.0, &Identity { shape, ..identity(1) }, Durability::Process).expect("a fresh folder");
-    let used = || fs::metadata(folder.0.join("die-000.media")).expect("a file").blocks() * 512;
-    let empty = used();
-    assert!(empty < 100 << 10, "{empty} bytes for nothing");
-    for number in 0..64 {
-        media.die_mut(0).program_page(Place { block: 7, page: number }, &mut page(&shape, 1 + 5 * u64::from(number))).expect("room");
+    let (block, slack) = (64 * shape.slot(), 100 << 10);
+    for (durability, kept) in [(Durability::Process, 8), (Durability::Host, 0)] {
+        let folder = Folder::new("sparse");
+        let mut media = Media::create(&folder.0, &Identity { shape, ..identity(1) }, durability).expect("a fresh folder");
+        let used = || fs::metadata(folder.0.join("die-000.media")).expect("a file").blocks() * 512;
+        let empty = used();
+        assert!(empty < slack, "{empty} bytes for nothing");
+        let fill = |media: &mut Media<_>, block| {
+            for number in 0..64 {
+                media.die_mut(0).program_page(Place { block, page: number }, &mut page(&shape, 1 + 5 * u64::from(number))).expect("room");
+            }
+        };
+        (0..12).for_each(|block| fill(&mut media, block));
+        assert!(used() >= empty + 12 * block, "{}", used());
+        (0..12).for_each(|block| media.erase_block(0, block).expect("room"));
+        assert!(used() < empty + kept * block + slack, "{} bytes remain", used());
+        // A block that is programmed makes place for another.
+        fill(&mut media, 3);
+        media.erase_block(0, 3).expect("room");
+        assert!(used() < empty + kept * block + slack, "{} bytes remain", used());
+        // One that is not full gives its space back.
+        media.die_mut(0).program_page(Place { block: 4, page: 0 }, &mut page(&shape, 7)).expect("room");
+        media.erase_block(0, 4).expect("room");
+        assert!(used() < empty + kept.saturating_sub(1) * block + slack, "{} bytes remain", used());
+        drop(media);
+        let media = Media::open(&folder.0, None, durability).expect("its own files");
+        assert!((0..12).all(|block| media.die(0).block(block).cursor == 0), "what is erased with zeroes is found erased");
     }
-    assert!(used() >= empty + (1 << 20), "{}", used());
-    media.erase_block(0, 7).expect("room");
-    assert!(used() < empty + (100 << 10), "{} bytes remain", used());
 }
 
 #[test]

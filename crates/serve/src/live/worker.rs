@@ -35,9 +35,6 @@ const RETRY: Duration = Duration::from_millis(50);
 /// Where a clock is watched and nothing is to be done, so long.
 const AWAKE: Duration = Duration::from_micros(300);
 
-/// Where none is watched: about as long as a client takes from an answer to its next request.
-const AWAKE_WITHOUT_CLOCK: Duration = Duration::from_micros(50);
-
 /// What comes in.
 #[derive(Debug)]
 pub(super) enum Command {
@@ -508,8 +505,9 @@ impl<P: Payload> Worker<P> {
         if is_waiting || !self.going_on.is_empty() || (!self.errands.is_empty() && self.outstanding == 0) {
             return;
         }
-        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it.
-        if self.next_at().is_none() && !self.closing && self.is_followed_soon() {
+        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it. Where no clock is watched, nobody is owed
+        // that, and to stay awake would cost more than the request.
+        if self.clock.is_some() && self.next_at().is_none() && !self.closing && self.is_followed_soon() {
             return;
         }
         match (&self.clock, self.next_at()) {
@@ -534,8 +532,7 @@ impl<P: Payload> Worker<P> {
     /// Stay awake for a while; returns whether something came in.
     fn is_followed_soon(&mut self) -> bool {
         let begun = Instant::now();
-        let awake = if self.clock.is_some() { AWAKE } else { AWAKE_WITHOUT_CLOCK };
-        while begun.elapsed() < awake {
+        while begun.elapsed() < AWAKE {
             match self.inbox.try_recv() {
                 Ok(command) => {
                     self.take(command);
