@@ -119,6 +119,8 @@ pub(crate) struct MapLog {
     again: Vec<Facts>,
     /// True if the history was not written since the start.
     owes_history: bool,
+    /// True if the history is to be written without anything else: there was a start, or a die has failed.
+    is_eventful: bool,
     /// True if the next checkpoint is to be whole as soon as possible.
     is_urgent: bool,
     stop: Stop,
@@ -151,6 +153,7 @@ impl MapLog {
             is_fresh: false,
             again: Vec::new(),
             owes_history: true,
+            is_eventful: false,
             is_urgent: false,
             stop: Stop::No,
             long: u64::from(core.settings().log_programs),
@@ -160,7 +163,7 @@ impl MapLog {
     /// Resumes after a power cut with `pairs`, oldest first, each with its first serial number. Nothing is added to them. `again`: facts that are to be
     /// written once more before anything else, a program of them at most.
     pub(crate) fn resume(&mut self, core: &Core, pairs: Vec<(u64, Pair)>, at: Resumed, again: Vec<Facts>) {
-        self.again = again;
+        (self.again, self.is_eventful) = (again, true);
         let (firsts, pairs): (VecDeque<u64>, Vec<Pair>) = pairs.into_iter().unzip();
         self.firsts = firsts;
         self.programs = pairs.len() as u64 * u64::from(core.layout().programs);
@@ -210,6 +213,7 @@ impl MapLog {
         if is_cut {
             self.fail();
         }
+        (self.owes_history, self.is_eventful) = (true, true);
         is_cut
     }
 
@@ -241,6 +245,11 @@ impl MapLog {
         self.stop == Stop::Wanted
     }
 
+    /// True if the log does not tell yet that there was a start, or that a die has failed.
+    fn owes_event(&self) -> bool {
+        self.owes_history && self.is_eventful
+    }
+
     /// Number of programs behind the begin of the newest whole checkpoint.
     fn length(&self) -> u64 {
         self.programs - self.begun_at
@@ -258,7 +267,9 @@ impl MapLog {
         if self.log.is_busy() {
             return Ok(self.log.next(core.layout()));
         }
-        let is_wanted = (wants || self.is_due(core)) && !self.log.is_stuck() && self.stop != Stop::Done;
+        // Something may still have been moved after the last record of an orderly stop: then it was not the last.
+        let has_work = if self.stop == Stop::Done { !self.is_fresh } else { self.is_due(core) || self.owes_event() };
+        let is_wanted = (wants || has_work) && !self.log.is_stuck();
         if !is_wanted || (core.is_worn_out() && !wants && !self.owes_stop()) {
             return Ok(None);
         }
@@ -288,6 +299,7 @@ impl MapLog {
         let (room, units) = (body_bytes(page), core.layout().units_per_program as usize);
         self.first = self.serial;
         self.programs += 1;
+        self.stop = if self.stop == Stop::Done { Stop::Wanted } else { self.stop };
         // Where facts fill all programs, they take turns with a checkpoint.
         let share = usize::from(self.hurries() && (pages > 1 || !self.took_turn));
         self.took_turn = share > 0;

@@ -374,9 +374,7 @@ impl Metadata {
         if step == Step::NoRoom && self.find_log_room(core, core.settings().gc.floor, false) {
             step = self.journal_next(core);
         }
-        if let Some(group) = step.group() {
-            core.wake(core.layout().die(group));
-        }
+        step.group().into_iter().for_each(|group| core.wake(core.layout().die(group)));
     }
 
     /// Find groups for the map log, if there is one. `alone`: the two may be of one die.
@@ -498,6 +496,8 @@ impl Metadata {
     /// Go on without `die`, which has failed.
     #[cold]
     pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) {
+        let failed = self.map_log().and(core.failures()).map(|failures| failures.count());
+        self.history.note_failure(core.buffer_mut().next_version(), failed);
         let is_cut = self.journal.as_mut().is_some_and(|journal| journal.leave(core, die));
         if let Some(oob) = &mut self.oob {
             if is_cut {

@@ -184,7 +184,8 @@ impl TwinLog {
         if self.is_busy() {
             return None;
         }
-        if self.has_failed {
+        // Its copy may have ended before its die failed.
+        if self.has_failed || self.pairs.back().is_some_and(|pair| pair.0.iter().copied().any(is_gone)) {
             self.seal(core.layout());
         }
         Some(!self.has_failed)

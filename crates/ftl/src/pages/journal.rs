@@ -118,8 +118,18 @@ pub struct History {
     pub units_lost: u64,
     /// Number of dies that had failed at the last start.
     pub failed_dies: u64,
+    /// Version that was the newest when the last of the failed dies failed; 0: none has.
+    pub failed_at: u64,
     /// True if the core was shut down in order, and this is its last record.
     pub is_clean: bool,
+}
+
+impl History {
+    /// Note that a die has failed when `version` was the newest. `failed`: the number of failed dies, where recovery need not find out by itself.
+    pub(crate) fn note_failure(&mut self, version: u64, failed: Option<u32>) {
+        self.failed_at = version;
+        self.failed_dies = failed.map_or(self.failed_dies, u64::from);
+    }
 }
 
 /// Serial numbers of a page within its generation.
@@ -233,8 +243,8 @@ impl Page {
                 (4, *version, bits.len())
             }
             Facts::History(history) => {
-                let History { version, starts, unsafe_shutdowns, media_errors, units_lost, failed_dies, is_clean } = *history;
-                let numbers = [starts, unsafe_shutdowns, media_errors, units_lost, u64::from(is_clean), failed_dies];
+                let History { version, starts, unsafe_shutdowns, media_errors, units_lost, failed_dies, failed_at, is_clean } = *history;
+                let numbers = [starts, unsafe_shutdowns, media_errors, units_lost, u64::from(is_clean), failed_dies, failed_at];
                 for (number, at) in numbers.iter().zip(bytes[HEAD..].chunks_exact_mut(8)) {
                     at.copy_from_slice(&number.to_le_bytes());
                 }
@@ -306,6 +316,7 @@ impl Page {
                 is_clean: long(head + 32)? != 0,
                 // Formats before had zeroes there.
                 failed_dies: long(head + 40)?,
+                failed_at: long(head + 48)?,
             }),
             _ => return None,
         };
@@ -329,8 +340,16 @@ mod tests {
         let mark = |n: u32| MarkCopy { lpn: n, version: u64::from(n) + 5, insecure: n == 2 };
         let marks = Facts::Marks((0..6).map(|program| ProgramMarks { filling, program, marks: (0..8).map(mark).collect() }).collect());
         let refused = Facts::Refused { first: 4_000, version: 99, bits: (0..100).collect() };
-        let history =
-            History { version: 4, starts: 3, unsafe_shutdowns: 2, media_errors: 1 << 40, units_lost: 7, failed_dies: 2, is_clean: true };
+        let history = History {
+            version: 4,
+            starts: 3,
+            unsafe_shutdowns: 2,
+            media_errors: 1 << 40,
+            units_lost: 7,
+            failed_dies: 2,
+            failed_at: 3,
+            is_clean: true,
+        };
         let all = [
             (None, Facts::Records(records)),
             (Some((3, 5)), unmapped),

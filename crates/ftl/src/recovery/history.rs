@@ -17,11 +17,18 @@ pub(super) fn last(scan: &RecoveryScan) -> History {
     all.max_by_key(|history| history.version).unwrap_or_default()
 }
 
+/// Number of failed dies, and the version that no copy on them is above.
+pub(super) fn failed(scan: &RecoveryScan) -> (u64, u64) {
+    let (last, now) = (last(scan), lost::dark_dies(scan).len() as u64);
+    (now, if now > last.failed_dies { last.failed_at.max(scan.version) } else { last.failed_at })
+}
+
 /// Resume the core's history, as the journal has it.
 pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: Option<&JournalFound>) {
     let last = last(scan);
     let is_clean = last.is_clean && last.version >= scan.version;
     scan.tally.is_clean = is_clean;
+    let failed = failed(scan);
     // A drive that was never used has nothing to be cut off from.
     let is_used = journal.is_some() || scan.version > 0;
     metadata.resume_history(History {
@@ -29,7 +36,8 @@ pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: 
         starts: last.starts.max(u64::from(is_used)) + 1,
         unsafe_shutdowns: last.unsafe_shutdowns + u64::from(is_used && !is_clean),
         units_lost: last.units_lost + scan.tally.lost,
-        failed_dies: lost::dark_dies(scan).len() as u64,
+        failed_dies: failed.0,
+        failed_at: failed.1,
         is_clean: false,
         ..last
     });

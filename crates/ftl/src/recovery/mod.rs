@@ -16,6 +16,7 @@
 
 pub mod flash_reader;
 mod history;
+mod kept_data;
 mod keys;
 pub(crate) mod log_found;
 mod physical_blocks;
@@ -115,7 +116,7 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
         resume_journal(core, metadata, &scan, journal.as_ref(), &stands);
     }
     keys::resume(core, sanitise, scan.keys.as_ref(), &scan.stands, &stands);
-    restore_buffer(core, &scan);
+    kept_data::restore(core, &scan);
     core.buffer_mut().count_from(scan.version + VERSIONS_SKIPPED);
     let dark = lost::dark_dies(&scan);
     // A core all of whose dies have failed has none to go on with, and none is told.
@@ -144,6 +145,10 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     setup::begin_services(config, core, panel, metadata);
     learn_all_wear(core, panel);
     core.die_ids().for_each(|die| core.wake(die));
+    if scan.log.is_some() {
+        // That there was a start is written down at once.
+        metadata.wake_journal(core);
+    }
     (rooms, scan.tally, doubtful)
 }
 
@@ -208,28 +213,6 @@ fn find_secrets(rooms: &mut Rooms, scan: &RecoveryScan, stands: &[Option<usize>]
     sanitise.guard(core, panel, metadata, Vec::new(), Vec::new(), Vec::new());
     let pages: Vec<(BlockGroup, u32)> = torn.iter().filter_map(|&(stand, first)| Some((group_of[stand as usize]?, first))).collect();
     sanitise.expose_torn(core, panel, metadata, &pages);
-}
-
-/// Restore what capacitors have kept of the write buffer: data that flash does not have, and data of which only its own page on flash tells, because the host
-/// was promised it. Refused units may have been trimmed or written since, and are left out.
-fn restore_buffer(core: &mut Core, scan: &RecoveryScan) {
-    if scan.is_unknown {
-        return;
-    }
-    let mut refused = BTreeMap::new();
-    for (lpn, version) in lost::refused_before(scan) {
-        let newest = refused.entry(lpn).or_insert(version);
-        *newest = version.max(*newest);
-    }
-    let is_newest = |lpn: u32, held: &Held| {
-        let best = &scan.best[lpn as usize];
-        let is_only_one = || lost::is_lost(scan, best) || !lost::is_sealed(scan, best, core.layout());
-        let is_newest = held.version > best.version || (held.version == best.version && *best != Copied::NONE && is_only_one());
-        is_newest && refused.get(&lpn).is_none_or(|&version| held.version >= version)
-    };
-    let mut kept: Vec<(u32, Held)> = scan.held.iter().filter(|(lpn, (_, held))| is_newest(**lpn, held)).map(|(_, &kept)| kept).collect();
-    kept.sort_unstable_by_key(|(_, held)| held.version);
-    kept.into_iter().for_each(|(slot, held)| core.buffer_mut().restore(slot, held));
 }
 
 /// Set the stand of each group, and reserve the groups with metadata that is still needed.

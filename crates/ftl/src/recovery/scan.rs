@@ -666,8 +666,8 @@ impl RecoveryScan {
             let best = &mut self.best[lpn as usize];
             match mark {
                 Some((marked, version)) if marked == lpn => best.version = version,
-                // Whether it is the newest is not known: it is not handed out, as its page cannot be read, and neither is an older one.
-                None if self.has_copies => {}
+                // Nobody knows if it is the newest: neither it is handed out nor an older one. The log may say nothing of a page that no start could read.
+                _ if !is_read && (mark.is_none() || self.log.is_some()) && self.has_copies => {}
                 Some(_) | None => *best = Copied::NONE,
             }
             if !is_read && *best != Copied::NONE {
