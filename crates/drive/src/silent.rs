@@ -65,7 +65,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let (first, units) = self.units.touched(sector, sectors);
         (first..first + u64::from(units)).any(|unit| {
             let (core, lpn) = self.stripe.locate(unit);
-            self.ftls[core as usize].units_with_lost_sectors().any(|(unit, _)| unit == lpn) || self.has_failed_under(core, lpn)
+            // No die has ended it: the core gave it up with the die that it waited for, and the unit may have been written since.
+            let is_given_up = die.is_none() && !self.ftls[core as usize].is_refused(lpn);
+            is_given_up
+                || self.ftls[core as usize].units_with_lost_sectors().any(|(unit, _)| unit == lpn)
+                || self.has_failed_under(core, lpn)
         })
     }
 
