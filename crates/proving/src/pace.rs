@@ -251,6 +251,12 @@ impl<R, L> Pace<R, L> {
         self.attempts[usize::from(die.0)] == attempt
     }
 
+    /// Let the work that `is_hit` says fail, and what is to follow it.
+    pub(crate) fn fail(&mut self, is_hit: impl Fn(&Operation) -> bool) {
+        let works = self.work.iter_mut().chain(&mut self.next).flatten();
+        works.filter(|work| is_hit(&work.operation)).for_each(|work| work.good = false);
+    }
+
     /// What `die` was at. It goes on with the program whose data it has taken in.
     pub(crate) fn finish(&mut self, die: DieId) -> Work<L> {
         let slot = usize::from(die.0);

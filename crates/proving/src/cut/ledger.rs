@@ -20,6 +20,8 @@ struct Unit {
 #[derive(Clone, Debug)]
 struct State {
     sectors: Rc<[u32]>,
+    /// Its sectors that were lost when it was made, one bit each: a write of others has left them so.
+    lost: u64,
     request: u32,
     acked: bool,
 }
@@ -40,7 +42,7 @@ impl Ledger {
         let zeroes: Rc<[u32]> = vec![0; sectors as usize].into();
         let unit = Unit {
             dropped: 0,
-            states: VecDeque::from([State { sectors: zeroes.clone(), request: u32::MAX, acked: true }]),
+            states: VecDeque::from([State { sectors: zeroes.clone(), lost: 0, request: u32::MAX, acked: true }]),
             lost: None,
             trimmed: 0,
         };
@@ -52,20 +54,26 @@ impl Ledger {
         unit.lost.as_ref().unwrap_or_else(|| &unit.states.back().expect("never empty").sectors)
     }
 
-    fn push(&mut self, lpn: u32, sectors: Rc<[u32]>, request: u32) {
+    /// Add a state. `read`: what it reads as, where some of its sectors are lost.
+    fn push(&mut self, lpn: u32, sectors: Rc<[u32]>, request: u32, read: Option<Rc<[u32]>>) {
         let unit = &mut self.units[lpn as usize];
-        unit.lost = None;
-        unit.states.push_back(State { sectors, request, acked: false });
+        let lost = read.iter().flat_map(|read| read.iter().enumerate()).filter(|&(_, &sector)| sector == LOST);
+        let lost = lost.fold(0, |lost, (at, _)| lost | 1 << at);
+        unit.lost = read;
+        unit.states.push_back(State { sectors, lost, request, acked: false });
         let number = unit.dropped + unit.states.len() as u64 - 1;
         self.made.entry(request).or_default().push((lpn, number));
     }
 
     /// The sectors of `mask` of `lpn` are now of the write `stamp`.
     pub(super) fn write(&mut self, request: u32, lpn: u32, mask: u64, stamp: impl Fn(u32) -> u32) {
-        let before = self.latest(lpn);
-        let sectors =
-            (0..).zip(before.iter()).map(|(sector, &before)| if mask >> sector & 1 == 1 { stamp(sector) } else { before }).collect();
-        self.push(lpn, sectors, request);
+        let unit = &self.units[lpn as usize];
+        let over = |before: &Rc<[u32]>| -> Rc<[u32]> {
+            (0..).zip(before.iter()).map(|(sector, &before)| if mask >> sector & 1 == 1 { stamp(sector) } else { before }).collect()
+        };
+        let sectors = over(&unit.states.back().expect("never empty").sectors);
+        let read = unit.lost.as_ref().map(over).filter(|read| read.contains(&LOST));
+        self.push(lpn, sectors, request, read);
         self.units[lpn as usize].trimmed &= !mask;
     }
 
@@ -77,7 +85,7 @@ impl Ledger {
         let keeps = *self.latest(lpn) != self.zeroes && !is_dropped;
         self.units[lpn as usize].trimmed = if keeps { before | mask } else { 0 };
         if is_dropped {
-            self.push(lpn, self.zeroes.clone(), request);
+            self.push(lpn, self.zeroes.clone(), request, None);
         }
     }
 
@@ -134,8 +142,7 @@ impl Ledger {
         // What is lost may have been anything.
         let is_like = |state: &State| state.sectors.iter().zip(found.iter()).all(|(sector, found)| sector == found || *found == LOST);
         let Some(at) = unit.states.iter().rposition(is_like) else {
-            let states: Vec<_> = unit.states.iter().map(|state| (state.request, state.acked, &state.sectors[..])).collect();
-            return Err(format!("unit {lpn} holds {found:?} after a cut; it may hold {states:?} (request, acknowledged, sectors)"));
+            return Err(format!("unit {lpn} holds {found:?} after a cut; it may hold {}", self.states(lpn)));
         };
         let is_older = at + 1 < unit.states.len();
         unit.states.truncate(at + 1);
@@ -146,6 +153,41 @@ impl Ledger {
             unit.settle(unit.dropped + at as u64);
         }
         Ok(is_older)
+    }
+
+    /// A copy of `lpn` has become unreadable, so that it reads as `found` now.
+    pub(super) fn lose(&mut self, lpn: u32, found: &[u32]) {
+        self.units[lpn as usize].lost = Some(found.into());
+    }
+
+    /// Number of the newest state of `lpn`, of those that it may hold after a cut, in which its sectors are `sectors`.
+    pub(super) fn number_of(&self, lpn: u32, sectors: &[u32]) -> Option<u64> {
+        let unit = &self.units[lpn as usize];
+        unit.states.iter().rposition(|state| state.sectors[..] == *sectors).map(|at| unit.dropped + at as u64)
+    }
+
+    /// The states that `lpn` may hold, for messages.
+    pub(super) fn states(&self, lpn: u32) -> String {
+        let unit = &self.units[lpn as usize];
+        let states: Vec<_> = unit.states.iter().map(|state| (state.request, state.acked, &state.sectors[..])).collect();
+        format!("{states:?} (request, acknowledged, sectors), the first of them number {}", unit.dropped)
+    }
+
+    /// Number of the newest state of `lpn`.
+    pub(super) fn newest(&self, lpn: u32) -> u64 {
+        let unit = &self.units[lpn as usize];
+        unit.dropped + unit.states.len() as u64 - 1
+    }
+
+    /// Whether the lost sectors of `found` were lost when a state was made that `lpn` may hold after a cut.
+    pub(super) fn was_lost(&self, lpn: u32, found: &[u32]) -> bool {
+        let lost = found.iter().enumerate().filter(|&(_, &sector)| sector == LOST).fold(0u64, |lost, (at, _)| lost | 1 << at);
+        self.units[lpn as usize].states.iter().any(|state| lost & !state.lost == 0)
+    }
+
+    /// Whether `lpn` may hold its state `number` after a cut.
+    pub(super) fn may_be(&self, lpn: u32, number: u64) -> bool {
+        number >= self.units[lpn as usize].dropped
     }
 
     /// Whether `lpn` may hold `found` after a cut, where pages fail.

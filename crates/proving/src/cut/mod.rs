@@ -424,6 +424,68 @@ pub fn rotten_trial_on(mut scenario: Scenario, requests: u64, shares: &[f64], bu
     Ok(world.tally)
 }
 
+/// The drive of `seed` for failures: with dies to spare, and second copies on another die.
+pub fn spacious(seed: u64) -> Scenario {
+    let mut scenario = still(seed);
+    let draw = &mut Draw::new(seed, Stream::Mix, 15);
+    let (program, dies) = (scenario.config.buffer.units / scenario.config.dies, 3 + draw.below(3) as u32);
+    let config = &mut scenario.config;
+    // Two dies may fail, and what is left has room for all.
+    config.exported_units = (config.exported_units / config.dies * (dies - 2)).max(1) * 3 / 4 + 1;
+    config.dies = dies;
+    config.factory_bad.resize(dies as usize, Vec::new());
+    config.buffer.units = config.buffer.units.max(dies * program);
+    config.codeword_bits = 8_192;
+    // A die has so few blocks that one of them is more than a share of it.
+    config.repair.bad_blocks_per_die = 0.2;
+    scenario.habits.units_max = scenario.habits.units_max.min(config.exported_units);
+    twinned(scenario)
+}
+
+/// One drive through some lives, in one of which, or between two, something fails for good; `failures` times, of these `extents`.
+///
+/// # Errors
+/// What was broken: an older state of what was flushed, or a unit that fails and of which nothing lay in what has failed.
+pub fn failing_trial(
+    mut scenario: Scenario,
+    requests: u64,
+    (extents, failures): (&[Extent], usize),
+    bug: Option<Bug>,
+) -> Result<Tally, String> {
+    let seed = scenario.seed;
+    leave_to_others(&mut scenario);
+    let mut world = World::new(scenario, bug);
+    let mut draw = Draw::new(seed, Stream::Mix, 16);
+    world.rot(0.0);
+    let lives = 3 + draw.below(4);
+    let mut fails: Vec<u64> = (0..lives).collect();
+    while fails.len() > failures {
+        fails.swap_remove(draw.below(fails.len() as u64) as usize);
+    }
+    for life in 0..lives {
+        let at = if draw.happens(0.3) { draw.below(20) } else { draw.below(requests * 3) };
+        let at = draw.happens(0.7).then_some(at);
+        let harm = world.harm(extents[draw.below(extents.len() as u64) as usize], draw.next_u64());
+        let (is_on, boundary) = (draw.happens(0.6), draw.below(at.unwrap_or(requests).max(1)));
+        if fails.contains(&life) && is_on {
+            world.fail_at(boundary, harm);
+        }
+        world.live(requests, at)?;
+        if at.is_none() {
+            world.stop()?;
+        }
+        if fails.contains(&life) && !is_on {
+            world.fail_off(harm);
+        }
+        if !world.recover()? {
+            return Ok(world.tally);
+        }
+    }
+    world.live(requests, None)?;
+    world.recover()?;
+    Ok(world.tally)
+}
+
 /// How many operation boundaries the first life of `seed` has.
 pub fn boundaries(seed: u64, requests: u64) -> Result<u64, String> {
     let mut world = World::new(scenario(seed), None);

@@ -67,6 +67,8 @@ pub(super) enum Harm {
     Page(PagePlace),
     /// No page of a block can be read.
     Block(PagePlace),
+    /// No page of a plane can be read.
+    Plane(DieId, PlaneId),
     /// A die does not answer.
     Die(DieId),
 }
@@ -77,6 +79,7 @@ impl Harm {
         match self {
             Harm::Page(_) => Extent::Page,
             Harm::Block(_) => Extent::Block,
+            Harm::Plane(..) => Extent::Plane,
             Harm::Die(_) => Extent::Die,
         }
     }
@@ -86,6 +89,7 @@ impl Harm {
         match self {
             Harm::Page(page) => page == place,
             Harm::Block(first) => PagePlace { page: first.page, ..place } == first,
+            Harm::Plane(die, plane) => (die, plane) == (place.die, place.plane),
             Harm::Die(die) => die == place.die,
         }
     }
@@ -382,7 +386,25 @@ impl Nand {
         }
     }
 
-    /// All single failures that these dies can meet: of each page, of each block, of each die.
+    /// The units of whole pages that `harm` reaches.
+    pub(super) fn units_in(&self, harm: Harm) -> impl Iterator<Item = &Stored> {
+        let place = |index: u32, page: u16| PagePlace {
+            die: DieId((index / self.per_plane / self.layout.planes) as u16),
+            plane: PlaneId((index / self.per_plane % self.layout.planes) as u8),
+            block: BlockId(index % self.per_plane),
+            page: PageId(page),
+        };
+        let pages = (0..)
+            .zip(&self.blocks)
+            .flat_map(move |(index, block)| (0..).zip(&block.pages).map(move |(page, found)| (place(index, page), found)));
+        let units = pages.filter(move |(place, _)| harm.reaches(*place)).map(|(_, page)| match page {
+            Page::Whole(units) => &units[..],
+            Page::Erased | Page::Torn(_) | Page::Gone | Page::Lost(_) => &[],
+        });
+        units.flatten()
+    }
+
+    /// All single failures that these dies can meet: of each page, of each block, of each plane, of each die.
     pub(super) fn harms(&self) -> Vec<Harm> {
         let place = |index: u32, page: u16| PagePlace {
             die: DieId((index / self.per_plane / self.layout.planes) as u16),
@@ -394,7 +416,9 @@ impl Nand {
         let pages = 0..(self.layout.programs * self.layout.pages_per_program) as u16;
         let of_pages = blocks.clone().flat_map(|block| pages.clone().map(move |page| Harm::Page(place(block, page))));
         let of_blocks = blocks.map(|block| Harm::Block(place(block, 0)));
-        of_pages.chain(of_blocks).chain((0..self.layout.dies as u16).map(|die| Harm::Die(DieId(die)))).collect()
+        let dies = (0..self.layout.dies as u16).map(DieId);
+        let of_planes = dies.clone().flat_map(|die| (0..self.layout.planes as u8).map(move |plane| Harm::Plane(die, PlaneId(plane))));
+        of_pages.chain(of_blocks).chain(of_planes).chain(dies.map(Harm::Die)).collect()
     }
 
     /// The units of every page that is whole.

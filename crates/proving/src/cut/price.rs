@@ -15,20 +15,20 @@ use wordline_units::random::{Draw, Stream};
 /// Counts of what single failures have cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Price {
-    /// Failures of pages, of blocks, of dies that were tried.
-    pub tried: [u64; 3],
+    /// Failures of pages, of blocks, of planes, of dies that were tried.
+    pub tried: [u64; 4],
     /// Units that failed, and had lain there.
-    pub owed: [u64; 3],
+    pub owed: [u64; 4],
     /// Failures after which some unit failed, or was older, that had not lain there.
-    pub dear: [u64; 3],
+    pub dear: [u64; 4],
     /// Units that failed and had not lain there.
-    pub over: [u64; 3],
+    pub over: [u64; 4],
 }
 
 impl Price {
     /// Add `other`.
     pub fn add(&mut self, other: &Price) {
-        let both = |a: &mut [u64; 3], b: [u64; 3]| a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        let both = |a: &mut [u64; 4], b: [u64; 4]| a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
         both(&mut self.tried, other.tried);
         both(&mut self.owed, other.owed);
         both(&mut self.dear, other.dear);
@@ -51,13 +51,15 @@ pub enum Extent {
     Page,
     /// One block of a plane.
     Block,
+    /// One plane of a die.
+    Plane,
     /// One die.
     Die,
 }
 
 impl Extent {
     /// All of them.
-    pub const ALL: &[Extent] = &[Extent::Page, Extent::Block, Extent::Die];
+    pub const ALL: &[Extent] = &[Extent::Page, Extent::Block, Extent::Plane, Extent::Die];
 }
 
 /// How a life ends before its price is taken.

@@ -4,6 +4,7 @@ mod checks;
 mod copies;
 mod counts;
 mod ends;
+mod failing;
 mod gone;
 mod harm;
 mod orders;
@@ -92,6 +93,7 @@ pub struct World {
     /// Reads that have asked for something that is lost.
     was_lost: BTreeSet<u32>,
     owed: owed::Owed,
+    failed: failing::Failed,
 }
 
 /// Those who join the core of `scenario` beside its techniques.
@@ -141,6 +143,7 @@ impl World {
             rot: None,
             was_lost: BTreeSet::new(),
             owed: owed::Owed::default(),
+            failed: failing::Failed::default(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
             copies: copies::Copies::new(scenario.seed),
             masks: Masks::new(&scenario.config, scenario.seed),
@@ -230,7 +233,8 @@ impl World {
                 }
             }
         }
-        if let Some(share) = self.rot {
+        self.fail_again();
+        if let Some(share) = self.rot.filter(|&share| share > 0.0) {
             self.tally.marks[1] += self.nand.rot(share, &mut self.pace.dice);
         }
         self.asked.clear();
@@ -292,6 +296,9 @@ impl World {
             self.tally.marks[2] += u64::from(is_lost);
             if is_lost && self.rot.is_none() {
                 return Err(format!("unit {lpn} is lost, and no page has become unreadable: {recovery:?}"));
+            }
+            if is_lost && self.has_failed() {
+                self.check_taken(lpn, &found)?;
             }
         }
         self.tally.units += u64::from(units);
@@ -385,6 +392,7 @@ impl World {
     }
 
     fn step(&mut self) {
+        self.befall();
         self.masks.order(&mut self.ftl);
         match self.pace.next(&self.ftl) {
             Next::Never => {
@@ -480,10 +488,13 @@ impl Driver for World {
 
     fn note(&mut self, note: Note) {
         self.is_leaky |= matches!(note, Note::Exposed(_));
+        if let Note::DieFailed(die) = note {
+            self.give_up(die);
+        }
         if note == Note::WornOut {
             self.worn_out = true;
             let habits = self.scenario.habits;
-            if habits.program_fail == 0.0 && habits.erase_fail == 0.0 {
+            if habits.program_fail == 0.0 && habits.erase_fail == 0.0 && !self.has_failed() {
                 self.fail(Err(format!("the core gives up on good flash: {}", self.groups())));
             }
         }

@@ -1,8 +1,8 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
 use wordline_proving::cut::{
-    Bug, End, Extent, FEW, Failing, MANY, Price, Tally, boundaries, breaks, cached, priced_trial, rot_breaks, rotten_trial, shrink, still,
-    trial, trial_on, twinned,
+    Bug, End, Extent, FEW, Failing, MANY, Price, Tally, boundaries, breaks, cached, failing_trial, priced_trial, rot_breaks, rotten_trial,
+    shrink, spacious, still, trial, trial_on, twinned,
 };
 use wordline_proving::effort;
 
@@ -191,4 +191,18 @@ fn a_page_or_block_that_fails_costs_what_it_held_and_no_more() {
     }
     assert!(price.tried[0] > 1_000 && price.owed[1] > 100, "{price:?}");
     assert_eq!(price.over, [0; 3], "{price:?}");
+}
+
+/// A block, a plane or a die fails while the core runs, at a cut or while the power is off: each unit is back in its newest version, or nothing newer than what
+/// lay there can have been durable.
+#[test]
+fn what_fails_for_good_takes_what_it_held_at_every_start_and_no_more() {
+    let (mut tally, extents) = (Tally::default(), [Extent::Block, Extent::Plane, Extent::Die]);
+    for seed in 200..260 + 1_000 * (effort() - 1) {
+        let told = failing_trial(spacious(seed), 60, (&extents, 1), None);
+        tally.add(&told.unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
+    }
+    println!("{tally:?}");
+    assert!(tally.cuts > 200 && tally.marks[2] > 200 && tally.journal[0] > 1_000, "{tally:?}");
+    assert_eq!(tally.marks[3], 0, "nothing is refused: {tally:?}");
 }

@@ -28,6 +28,9 @@ impl World {
                 if self.is_dark() {
                     return;
                 }
+                if self.is_noise(tag, &page) {
+                    return self.report_noise(die, tag, page);
+                }
                 if page.is_empty() {
                     // A probe.
                     return self.report(die, tag, true, None, &[]);
@@ -84,6 +87,18 @@ impl World {
         driver::follow(self);
     }
 
+    /// A read of what has failed ends: half of all bits are wrong.
+    fn report_noise(&mut self, die: DieId, tag: OpTag, page: Vec<(UnitAddr, Stored)>) {
+        let spare: Vec<Lpn> = page.iter().map(|(_, unit)| unit.mark.lpn).collect();
+        spare.iter().for_each(|lpn| self.owed.bring(lpn.0));
+        self.moved.extend(page.into_iter().map(|(addr, _)| (addr, Stored::LOST)));
+        let (retries, last) = self.offsets.reported(tag, false);
+        let plain = Report::plain(tag, die, Status::Uncorrectable, &spare);
+        let report = Report { retries, last, corrected_bits: self.noise(), ..plain };
+        self.ftl.report(self.pace.now, &report);
+        driver::follow(self);
+    }
+
     fn worked(&mut self, die: DieId) {
         let work = self.pace.finish(die);
         self.note_past(&work.operation);
@@ -108,6 +123,9 @@ impl World {
             OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
                 unreachable!("not work")
             }
+        }
+        if !work.good && self.has_failed() {
+            self.fail_again();
         }
         self.ftl.die_ready(die);
         if !work.load.told {

@@ -1,6 +1,7 @@
 //! Single failures of flash, and what a start makes of each.
 
-use wordline_ftl::{Firmware, UnitAddr};
+use wordline_ftl::{Firmware, Request, UnitAddr};
+use wordline_units::HostOp;
 
 use super::super::ledger::Ledger;
 use super::super::nand::{Bytes, Harm, Look, Nand, Page};
@@ -8,6 +9,7 @@ use super::super::price::Price;
 use super::checks::place_of;
 use super::{LOST, World, over};
 use crate::cut::Extent;
+use crate::pace::BLANK;
 
 impl World {
     /// An orderly stop: everything is on flash, and the power goes when the core says so.
@@ -15,6 +17,16 @@ impl World {
         if self.worn_out {
             return Ok(());
         }
+        self.ftl.drain(true);
+        self.requests += 1;
+        self.submit(Request { id: self.requests, op: HostOp::Flush, ..BLANK });
+        while !self.asked.is_empty() && !self.worn_out && self.broken.is_none() {
+            self.step();
+        }
+        while !self.ftl.is_at_rest() && !self.ftl.waits_for_timers_only() && !self.worn_out && self.broken.is_none() {
+            self.step();
+        }
+        self.ftl.drain(false);
         self.ftl.go_down(self.pace.now);
         self.pump();
         while !self.ftl.is_down() && !self.worn_out && self.broken.is_none() {

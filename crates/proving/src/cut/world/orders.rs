@@ -31,13 +31,13 @@ impl World {
                     self.begin_program(die, &target, &units);
                 }
                 self.encrypt(die, &target, &mut units);
-                let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                let good = !self.pace.dice.happens(self.scenario.habits.program_fail) && !self.is_harmed(die, &target);
                 self.begin(operation, 700, good, units);
             }
             OperationKind::Erase { target, is_set, .. } => {
                 self.nand.check_erase(die, &target);
                 self.tally.work[0] += 1;
-                let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
+                let good = !self.pace.dice.happens(self.scenario.habits.erase_fail) && !self.is_harmed(die, &target);
                 let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
                 assert!(spared.len() <= self.scenario.config.spared_max && is_set == (self.scenario.config.spared_max > 0));
                 self.tally.guarded[0] += u64::from(!spared.is_empty());
@@ -48,13 +48,15 @@ impl World {
                     self.broken.get_or_insert(problem);
                 }
                 self.nand.check_order(die, &to);
-                self.nand.check_program(die, &to, false);
+                if !self.is_harmed(die, &to) {
+                    self.nand.check_program(die, &to, false);
+                }
                 let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
                 let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();
                 let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
                 self.ftl.note_marks(die, &marks);
                 self.tally.work[1] += units.len() as u64;
-                let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                let good = !self.pace.dice.happens(self.scenario.habits.program_fail) && !self.is_harmed(die, &to);
                 self.begin(operation, 800, good, units);
             }
             OperationKind::Suspend { stop } => {
@@ -75,9 +77,9 @@ impl World {
                     self.pace.resume(die);
                 }
             }
-            OperationKind::Sanitise { .. } => {
+            OperationKind::Sanitise { target, .. } => {
                 self.tally.sanitised += 1;
-                let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                let good = !self.pace.dice.happens(self.scenario.habits.program_fail) && !self.is_harmed(die, &target);
                 self.begin(operation, 100, good, vec![]);
             }
         }
@@ -86,7 +88,9 @@ impl World {
     /// A program of `units` begins at `target`.
     pub(super) fn begin_program(&mut self, die: DieId, target: &Target, units: &[Stored]) {
         let is_metadata = [JOURNAL, CHECKPOINT, KEYS].contains(&units[0].mark.lpn);
-        self.nand.check_program(die, target, is_metadata);
+        if !self.is_harmed(die, target) {
+            self.nand.check_program(die, target, is_metadata);
+        }
         let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
         self.ftl.note_marks(die, &marks);
     }
@@ -245,6 +249,7 @@ impl World {
 
     fn order_read(&mut self, operation: Operation, target: &Target) {
         let die = operation.die;
+        self.note_read((die, operation.tag), target, operation.cause == Cause::Probe);
         if operation.cause == Cause::Probe {
             // Whether something stands there does not matter: what comes out shows how the die is.
             return self.pace.read(die, operation.tag, Vec::new(), self.scenario.habits.slow_reports);
