@@ -1,5 +1,5 @@
-//! Blocks, planes and dies that fail for good around power cuts: `failures SEED COUNT REQUESTS [block|plane|die] [two] [group]`. Each drive that breaks a promise is
-//! told; the last line has the sums.
+//! Blocks, planes and dies that fail for good around power cuts: `failures SEED COUNT REQUESTS [block|plane|die] [two] [group]`. Each drive that breaks a
+//! promise is told; the last line has the sums.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
