@@ -12,7 +12,8 @@
 //! twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that was whole is used; what was recovered stays, whatever
 //! the next cut does; no read is answered before pages that were sensed to their end have brought what it asked for; the firmware
 //! reads whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
-//! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
+//! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, the drive around the core. What fails for good is in
+//! trials of its own: `world/failing.rs`.
 
 mod keys;
 mod ledger;
@@ -128,11 +129,17 @@ pub enum Bug {
     FollowerDropped,
     /// A read that was broken off is reported as if its page had been sensed to the end.
     AbortedPassesForRead,
+    /// The second copy of each program of the map log is programmed empty.
+    LogOnce,
+    /// At a start, what has failed passes for erased.
+    FailedPassesForBlank,
 }
 
 impl Bug {
     /// Those that show only where pages become unreadable.
     pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
+    /// Those that show only where blocks, planes or dies fail.
+    pub const OF_FAILURES: [Bug; 2] = [Bug::LogOnce, Bug::FailedPassesForBlank];
     /// All others.
     pub const ALL: [Bug; 31] = [
         Bug::AbortedPassesForRead,
@@ -542,6 +549,12 @@ pub fn attempt(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> 
 /// Whether a rotten trial breaks something, as an error or a panic.
 pub fn rot_breaks(seed: u64, requests: u64, bug: Option<Bug>) -> bool {
     !matches!(catch_unwind(AssertUnwindSafe(|| rotten_trial(seed, requests, MANY, bug))), Ok(Ok(_)))
+}
+
+/// Whether a trial with a failed die breaks something, as an error or a panic.
+pub fn failure_breaks(seed: u64, requests: u64, bug: Option<Bug>) -> bool {
+    let trial = || failing_trial(spacious(seed), requests, (&[Extent::Die], 1), bug);
+    !matches!(catch_unwind(AssertUnwindSafe(trial)), Ok(Ok(_)))
 }
 
 /// The smallest trial of the same seed that still breaks something: fewer requests first, then a cut in the first life at the earliest boundary.

@@ -572,6 +572,9 @@ impl FlashReader for Look<'_> {
             Page::Torn(_) if self.bug == Some(Bug::TornIgnored) => Found::Gone,
             Page::Torn(_) => Found::Torn,
             Page::Gone => Found::Gone,
+            Page::Lost(units) if self.bug == Some(Bug::FailedPassesForBlank) && units.iter().all(|unit| unit.bytes == Bytes::Lost) => {
+                Found::Erased
+            }
             Page::Lost(_) => Found::Unreadable,
             Page::Whole(units) if self.bug == Some(Bug::TrimLost) && units[0].mark.lpn == wordline_ftl::JOURNAL => Found::Unreadable,
             Page::Whole(units) => {

@@ -78,6 +78,9 @@ pub struct World {
     unanswered: u64,
     /// The generation of the journal page programmed last.
     generation: u64,
+    /// Head of the page of the map log programmed last, and whether the program being gathered repeats it.
+    log_head: Vec<u8>,
+    is_second_copy: bool,
     /// The commit whose table the controller's register opens, and one that it should.
     register: [u64; 2],
     /// What that opens, where there is a key store.
@@ -136,6 +139,8 @@ impl World {
             worn_out: false,
             unanswered: 0,
             generation: 1,
+            log_head: Vec::new(),
+            is_second_copy: false,
             register: [0; 2],
             opened: ftl.key_leaves().map(|_| Opened::default()),
             is_leaky: false,

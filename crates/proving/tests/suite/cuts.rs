@@ -1,8 +1,8 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
 use wordline_proving::cut::{
-    Bug, End, Extent, FEW, Failing, MANY, Price, Tally, boundaries, breaks, cached, failing_trial, priced_trial, rot_breaks, rotten_trial,
-    shrink, spacious, still, trial, trial_on, twinned,
+    Bug, End, Extent, FEW, Failing, MANY, Price, Tally, boundaries, breaks, cached, failing_trial, failure_breaks, priced_trial,
+    rot_breaks, rotten_trial, shrink, spacious, still, trial, trial_on, twinned,
 };
 use wordline_proving::effort;
 
@@ -190,7 +190,17 @@ fn a_page_or_block_that_fails_costs_what_it_held_and_no_more() {
         }
     }
     assert!(price.tried[0] > 1_000 && price.owed[1] > 100, "{price:?}");
-    assert_eq!(price.over, [0; 3], "{price:?}");
+    assert_eq!(price.over, [0; 4], "{price:?}");
+}
+
+#[test]
+fn a_single_copy_of_the_log_and_a_failed_die_that_looks_blank_are_noticed() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let caught = Bug::OF_FAILURES.map(|bug| (bug, (200..260).find(|&seed| failure_breaks(seed, 60, Some(bug)))));
+    std::panic::set_hook(hook);
+    println!("{caught:?}");
+    assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");
 }
 
 /// A block, a plane or a die fails while the core runs, at a cut or while the power is off: each unit is back in its newest version, or nothing newer than what

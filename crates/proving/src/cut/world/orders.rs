@@ -130,6 +130,7 @@ impl World {
                 Carried::Padding => Stored::PADDING,
                 Carried::Metadata { kind, unit, version } => {
                     self.count(kind, unit, version);
+                    self.note_copy(kind, unit);
                     let bytes = self.metadata_bytes(kind, unit);
                     Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
                 }
@@ -188,6 +189,15 @@ impl World {
         page[(unit - first) as usize * bytes..][..bytes].to_vec()
     }
 
+    /// Note whether the program that is gathered repeats the one before it, as each program of the map log is.
+    fn note_copy(&mut self, kind: MetadataKind, unit: u32) {
+        if self.bug == Some(Bug::LogOnce) && kind == MetadataKind::Journal && unit == 0 {
+            let head = self.ftl.metadata_bytes(kind, unit)[..64].to_vec();
+            self.is_second_copy = head == self.log_head;
+            self.log_head = head;
+        }
+    }
+
     fn harm_summary(&self, page: &mut [u8]) {
         if self.bug == Some(Bug::SummariesEmpty)
             && let Some(mut said) = OobPage::read(page)
@@ -208,7 +218,7 @@ impl World {
     }
 
     fn harm_journal(&self, page: &mut [u8]) {
-        if self.bug == Some(Bug::RecordDropped) {
+        if self.bug == Some(Bug::RecordDropped) || (self.bug == Some(Bug::LogOnce) && self.is_second_copy) {
             page.fill(0);
         } else if let Some(mut said) = JournalPage::read(page) {
             match (&mut said.facts, self.bug) {
