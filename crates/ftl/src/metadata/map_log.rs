@@ -133,7 +133,7 @@ impl MapLog {
     pub(crate) fn new(core: &mut Core) -> MapLog {
         let bytes = core.settings().unit_bytes(core.layout().units_per_program).0 as usize;
         let mut log = TwinLog::new(MetadataKind::Journal, bytes);
-        let is_found = log.find_room(core, 0, true);
+        let is_found = log.begin(core);
         MapLog {
             firsts: is_found.then_some(1).into_iter().collect(),
             log,

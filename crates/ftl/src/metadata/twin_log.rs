@@ -112,6 +112,17 @@ impl TwinLog {
         if self.has_room(layout) { newest.0.first().copied() } else { None }
     }
 
+    /// Add the first pair, in a new core. Returns false if there is no free group.
+    pub(crate) fn begin(&mut self, core: &mut Core) -> bool {
+        let groups: Vec<BlockGroup> = (0..2).filter_map(|_| allocation::take_last_group(core)).collect();
+        let is_found = !groups.is_empty();
+        if is_found {
+            self.pairs.push_back(Pair(groups));
+            self.program = 0;
+        }
+        is_found
+    }
+
     /// Add a pair of free groups of dies that have more than `left` of them. Returns false if there is none. `alone`: both may be on one die, or there may
     /// be a single one.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: u32, alone: bool) -> bool {
