@@ -276,6 +276,11 @@ impl MapLog {
         self.log.next(core.layout()).map(Some).ok_or(())
     }
 
+    /// Find free groups for the programs after those that there is room for, of dies that have more than `left` of them.
+    pub(crate) fn refill(&mut self, core: &mut Core, left: u32) {
+        self.log.refill(core, left);
+    }
+
     /// Take free groups for the next programs, of dies that have more than `left` of them. Returns false if there are none.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: u32, alone: bool) -> bool {
         let is_found = self.log.find_room(core, left, alone);

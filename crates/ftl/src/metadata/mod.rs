@@ -374,6 +374,7 @@ impl Metadata {
         if step == Step::NoRoom && self.find_log_room(core, core.settings().gc.floor, false) {
             step = self.journal_next(core);
         }
+        self.map_log_mut().into_iter().for_each(|log| log.refill(core, core.settings().gc.floor));
         step.group().into_iter().for_each(|group| core.wake(core.layout().die(group)));
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct TwinLog {
     kind: MetadataKind,
     /// Pairs in use, oldest first.
     pairs: VecDeque<Pair>,
+    /// Free groups for the next pair; none: they are still to be found. What is emptied may wait for the log, and then no other group becomes free.
+    reserve: Vec<BlockGroup>,
     /// Next program unit of the newest pair. Behind the last one, it takes no more.
     program: u32,
     /// Number of copies of the program under way that are still to be ordered.
@@ -55,6 +57,7 @@ impl TwinLog {
         TwinLog {
             kind,
             pairs: VecDeque::new(),
+            reserve: Vec::new(),
             program: 0,
             to_order: 0,
             under_way: 0,
@@ -76,7 +79,11 @@ impl TwinLog {
 
     /// Go on without the groups of `die`, which has failed. Returns true if there were any, and true if the program under way has ended with that: its other
     /// copy had ended, or was not ordered.
-    pub(crate) fn leave(&mut self, core: &Core, die: DieId) -> (bool, bool) {
+    pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) -> (bool, bool) {
+        if self.reserve.iter().any(|&group| core.layout().die(group) == die) {
+            // Of those on a failed die nothing is left to release.
+            self.reserve.drain(..).for_each(|group| allocation::release_metadata_group(core, group, self.kind.cause()));
+        }
         let layout = core.layout();
         let had_any = self.pairs.iter().flat_map(|pair| &pair.0).any(|&group| layout.die(group) == die);
         let next = self.next(layout).filter(|_| self.to_order > 0);
@@ -114,7 +121,9 @@ impl TwinLog {
 
     /// Add the first pair, in a new core. Returns false if there is no free group.
     pub(crate) fn begin(&mut self, core: &mut Core) -> bool {
-        let groups: Vec<BlockGroup> = (0..2).filter_map(|_| allocation::take_last_group(core)).collect();
+        let mut take = || (0..2).filter_map(|_| allocation::take_last_group(core)).collect();
+        let (groups, reserve): (Vec<BlockGroup>, Vec<BlockGroup>) = (take(), take());
+        self.reserve = reserve;
         let is_found = !groups.is_empty();
         if is_found {
             self.pairs.push_back(Pair(groups));
@@ -126,13 +135,21 @@ impl TwinLog {
     /// Add a pair of free groups of dies that have more than `left` of them. Returns false if there is none. `alone`: both may be on one die, or there may
     /// be a single one.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: u32, alone: bool) -> bool {
-        let groups = allocation::take_metadata_pair(core, left, alone);
+        let reserve = std::mem::take(&mut self.reserve);
+        let groups = if reserve.is_empty() { allocation::take_metadata_pair(core, left, alone) } else { reserve };
         let is_found = !groups.is_empty();
         if is_found {
             self.pairs.push_back(Pair(groups));
             self.program = 0;
         }
         is_found
+    }
+
+    /// Find free groups for the pair after the newest, of dies that have more than `left` of them, unless they are found.
+    pub(crate) fn refill(&mut self, core: &mut Core, left: u32) {
+        if self.reserve.is_empty() {
+            self.reserve = allocation::take_metadata_pair(core, left, false);
+        }
     }
 
     /// Program nothing more in the newest pair.
