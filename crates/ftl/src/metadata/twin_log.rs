@@ -70,6 +70,8 @@ impl TwinLog {
     /// Resumes after a power cut with `pairs`, oldest first, to which nothing is added.
     pub(crate) fn resume(&mut self, pairs: Vec<Pair>, layout: &Layout) {
         (self.pairs, self.program) = (pairs.into(), layout.programs);
+        // Those were of the core as it was new.
+        self.reserve.clear();
     }
 
     /// Number of pairs in use.
