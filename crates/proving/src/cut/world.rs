@@ -284,8 +284,7 @@ impl World {
             self.compare_counts()?;
         }
         let recovery = self.ftl.recovery().expect("it has come back");
-        // Of a map log any whole checkpoint will do: the records behind it tell the rest.
-        if recovery.checkpoint < whole && self.rot.is_none() && !self.scenario.config.has_twins() {
+        if recovery.checkpoint < whole && self.rot.is_none() {
             return Err(format!("checkpoint {whole:?} was whole, and it comes back by {recovery:?}"));
         }
         self.tally.checkpoints[1] += u64::from(recovery.checkpoint.is_some());
