@@ -66,7 +66,7 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
         let Rooms { core, metadata, .. } = rooms;
         let units = core.layout().units_of(program);
         core.groups_mut().give_up(group, units);
-        metadata.leave_unsettled(group);
+        metadata.leave_unsettled(group, Some(program));
         core.outbox_mut().note(Note::ProgrammedAgain(group));
     } else if is_distrusted {
         // It is stale from the first, and what it holds goes elsewhere.
@@ -79,7 +79,7 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
         if closes {
             placement::complete(core, panel, metadata, group);
         }
-        metadata.leave_unsettled(group);
+        metadata.leave_unsettled(group, Some(program));
         core.outbox_mut().note(Note::ProgrammedAgain(group));
     } else if good {
         let moved = if rooms.panel.has(Hook::Moved) { Some(sources_of(rooms, &batch)) } else { None };

@@ -274,6 +274,11 @@ impl Writing {
         self.next == Next::Nothing
     }
 
+    /// True if the last page waits for trims that are not among the `durable` ones.
+    pub(super) fn waits(&self, durable: u64) -> bool {
+        self.next == Next::End && self.trims > durable
+    }
+
     /// Take the next page, of `bytes` bytes; `None`: there is none, or trims up to `newest` have arrived and show in it that are not among the `durable` ones.
     pub(super) fn next_page(&mut self, core: &Core, bytes: usize, (newest, durable): (u64, u64)) -> Option<CheckpointPage> {
         let map = core.map();
@@ -301,7 +306,7 @@ impl Writing {
                         break Said::Places { first, places };
                     }
                 }
-                Next::End if self.trims > durable => return None,
+                Next::End if self.waits(durable) => return None,
                 Next::End => {
                     self.next = Next::Nothing;
                     break Said::End;

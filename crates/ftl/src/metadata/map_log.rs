@@ -22,12 +22,13 @@ use wordline_units::DieId;
 use super::checkpoint::Writing;
 use super::memos::Memos;
 use super::oob::OobCopies;
-use super::told::{refusals, unmapped};
+use super::told::{nothings, refusals, unmapped};
 use super::twin_log::{Pair, TwinLog};
 use crate::pages::checkpoint::{KnownState, Said};
 use crate::pages::journal::{Facts, History, Record, marks_per_page, memos_per_page, records_per_page};
 use crate::pages::map_log::{Body, LogPage, body_bytes};
 use crate::state::Core;
+use crate::state::allocation::Left;
 use crate::state::data::MetadataKind;
 use crate::state::layout::BlockGroup;
 
@@ -104,6 +105,8 @@ pub(crate) struct MapLog {
     writing: Option<InWriting>,
     /// Groups with readable pages that the map does not know.
     unsure: BTreeSet<BlockGroup>,
+    /// Program units in them that count for nothing, though their pages can be read.
+    given_up: BTreeSet<(BlockGroup, u32)>,
     /// Number of programs so far, and when the newest whole checkpoint was begun.
     programs: u64,
     begun_at: u64,
@@ -145,6 +148,7 @@ impl MapLog {
             whole: None,
             writing: None,
             unsure: BTreeSet::new(),
+            given_up: BTreeSet::new(),
             programs: 0,
             begun_at: 0,
             took_turn: false,
@@ -224,14 +228,17 @@ impl MapLog {
         self.is_due(core)
     }
 
-    /// Note that `group` holds a page that the map does not know.
-    pub(crate) fn leave_unsettled(&mut self, group: BlockGroup) {
+    /// Note that `group` holds pages that the map does not know, and that its `program` counts for nothing.
+    pub(crate) fn give_up(&mut self, group: BlockGroup, program: Option<u32>) {
         self.unsure.insert(group);
+        self.given_up.extend(program.map(|program| (group, program)));
     }
 
     /// Forget that of `group`, which holds nothing any more.
     pub(crate) fn forget(&mut self, group: BlockGroup) {
-        self.unsure.remove(&group);
+        if self.unsure.remove(&group) {
+            self.given_up.retain(|&(of, _)| of != group);
+        }
     }
 
     fn is_due(&self, core: &Core) -> bool {
@@ -282,7 +289,7 @@ impl MapLog {
     }
 
     /// Take free groups for the next programs, of dies that have more than `left` of them. Returns false if there are none.
-    pub(crate) fn find_room(&mut self, core: &mut Core, left: u32, alone: bool) -> bool {
+    pub(crate) fn find_room(&mut self, core: &mut Core, left: Left, alone: bool) -> bool {
         let is_found = self.log.find_room(core, left, alone);
         if is_found {
             self.firsts.push_back(self.serial);
@@ -298,7 +305,7 @@ impl MapLog {
         self.log.issue(core)
     }
 
-    fn compose(&mut self, core: &mut Core, waiting: Waiting<'_>, oob: Option<&mut OobCopies>) {
+    fn compose(&mut self, core: &mut Core, mut waiting: Waiting<'_>, oob: Option<&mut OobCopies>) {
         let page = core.settings().page;
         let pages = self.log.image_mut().len() / page;
         let (room, units) = (body_bytes(page), core.layout().units_per_program as usize);
@@ -306,7 +313,8 @@ impl MapLog {
         self.programs += 1;
         self.stop = if self.stop == Stop::Done { Stop::Wanted } else { self.stop };
         // Where facts fill all programs, they take turns with a checkpoint.
-        let share = usize::from(self.hurries() && (pages > 1 || !self.took_turn));
+        let is_held = self.writing.as_ref().is_some_and(|writing| writing.pages.waits(before_first(waiting.trims)));
+        let share = usize::from(self.hurries() && (pages > 1 || !self.took_turn) && !is_held);
         self.took_turn = share > 0;
         let fact_pages = pages - share;
         let mut bodies: Vec<Body> = self.again.iter().take(pages).cloned().map(Body::Facts).collect();
@@ -329,7 +337,7 @@ impl MapLog {
         let mut program: Vec<LogPage> = bodies.into_iter().map(|body| self.page(0, body)).collect();
         if self.is_due(core) {
             while program.len() < pages {
-                let Some(page) = self.checkpoint_page(core, waiting.memos, waiting.history, room) else { break };
+                let Some(page) = self.checkpoint_page(core, &mut waiting, room) else { break };
                 program.push(page);
                 self.due = 0;
             }
@@ -341,17 +349,19 @@ impl MapLog {
 
     fn page(&mut self, begun: u64, body: Body) -> LogPage {
         self.serial += 1;
-        LogPage { serial: self.serial - 1, first: self.first, start: self.start, before: self.before, begun, body }
+        let copies = self.log.copies();
+        LogPage { serial: self.serial - 1, first: self.first, start: self.start, before: self.before, begun, copies, body }
     }
 
     /// Next page of the checkpoint that is being written, or the first of a new one; `None`: its last page is under way, or a fresh one is whole.
-    fn checkpoint_page(&mut self, core: &mut Core, memos: &mut Memos, history: &History, room: usize) -> Option<LogPage> {
+    fn checkpoint_page(&mut self, core: &mut Core, waiting: &mut Waiting<'_>, room: usize) -> Option<LogPage> {
         if self.writing.is_none() {
             if self.owes_stop() && self.is_fresh {
                 return None;
             }
             self.is_changed = false;
-            let facts = facts_of(core, memos, history, room);
+            let mut facts = facts_of(core, waiting.memos, waiting.history, room);
+            facts.extend(nothings(core, &self.given_up, room));
             let pages = Writing::begin(core, &self.unsure, Some(KnownState::Open));
             self.writing = Some(InWriting { pages, begun: self.serial, begun_at: self.programs - 1, facts });
         }
@@ -359,7 +369,10 @@ impl MapLog {
         let begun = writing.begun;
         let body = match writing.facts.pop_front() {
             Some(facts) => Body::Facts(facts),
-            None => Body::Checkpoint(writing.pages.next_page(core, room, (0, 0))?),
+            None => {
+                let newest = waiting.trims.back().map_or(0, |record| record.version);
+                Body::Checkpoint(writing.pages.next_page(core, room, (newest, before_first(waiting.trims)))?)
+            }
         };
         let begun = if matches!(&body, Body::Checkpoint(page) if page.said == Said::End) { begun } else { 0 };
         Some(self.page(begun, body))
@@ -394,6 +407,11 @@ impl MapLog {
         }
         Some(true)
     }
+}
+
+/// Version of the last trim that a program was ordered for, or one above; `trims`: those that wait.
+fn before_first(trims: &VecDeque<Record>) -> u64 {
+    trims.front().map_or(u64::MAX, |record| record.version - 1)
 }
 
 /// Facts that a checkpoint begins with: all that is not of the map, and would be forgotten with the pages before it.

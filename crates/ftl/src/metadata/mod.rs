@@ -37,7 +37,7 @@ use oob::OobCopies;
 use crate::pages::journal::History;
 use crate::pages::kept::Fact;
 use crate::state::Core;
-use crate::state::allocation;
+use crate::state::allocation::{self, Left};
 use crate::state::buffer::Dropped;
 use crate::state::layout::BlockGroup;
 use crate::state::services::OwnMemos;
@@ -352,10 +352,10 @@ impl Metadata {
         }
     }
 
-    /// Note that `group` holds a page that the map does not know.
-    pub(crate) fn leave_unsettled(&mut self, group: BlockGroup) {
+    /// Note that `group` holds pages that the map does not know, and that its program unit `given_up` counts for nothing.
+    pub(crate) fn leave_unsettled(&mut self, group: BlockGroup, given_up: Option<u32>) {
         self.checkpoints.iter_mut().for_each(|checkpoints| checkpoints.leave_unsettled(group));
-        self.map_log_mut().into_iter().for_each(|log| log.leave_unsettled(group));
+        self.map_log_mut().into_iter().for_each(|log| log.give_up(group, given_up));
     }
 
     // The journal's work.
@@ -371,7 +371,7 @@ impl Metadata {
             self.find_room(core, core.settings().gc.floor);
         }
         let mut step = self.journal_next(core);
-        if step == Step::NoRoom && self.find_log_room(core, core.settings().gc.floor, false) {
+        if step == Step::NoRoom && self.find_log_room(core, Left::UnlessEmptied(core.settings().gc.floor), false) {
             step = self.journal_next(core);
         }
         self.map_log_mut().into_iter().for_each(|log| log.refill(core, core.settings().gc.floor));
@@ -379,7 +379,7 @@ impl Metadata {
     }
 
     /// Find groups for the map log, if there is one. `alone`: the two may be of one die.
-    fn find_log_room(&mut self, core: &mut Core, left: u32, alone: bool) -> bool {
+    pub(crate) fn find_log_room(&mut self, core: &mut Core, left: Left, alone: bool) -> bool {
         self.map_log_mut().is_some_and(|log| log.find_room(core, left, alone))
     }
 
@@ -401,7 +401,8 @@ impl Metadata {
             return Rescue::Needless;
         }
         if self.map_log().is_some() {
-            if self.find_log_room(core, 0, false) || self.find_log_room(core, 0, true) || allocation::make_plain(core) {
+            let is_found = [false, true].into_iter().any(|alone| self.find_log_room(core, Left::Groups(0), alone));
+            if is_found || allocation::make_plain(core) {
                 self.wake_journal(core);
                 return Rescue::Found;
             }

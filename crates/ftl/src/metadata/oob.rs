@@ -267,6 +267,11 @@ impl OobCopies {
         self.holds[group.index()] = self.landed;
     }
 
+    /// Let `group`, which was found empty after a power cut, be erased whatever is sealed.
+    pub(crate) fn let_go(&mut self, group: BlockGroup) {
+        self.holds[group.index()] = 0;
+    }
+
     /// True if recovery needs nothing in `group`, even if a page cannot be read.
     pub(crate) fn lets_go(&self, group: BlockGroup) -> bool {
         self.is_sealed(self.holds[group.index()])

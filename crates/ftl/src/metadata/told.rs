@@ -1,8 +1,12 @@
 //! Facts about all units of a core, as a snapshot of the journal or a checkpoint of the map log begins with them.
 
-use crate::pages::journal::{Facts, Record, records_per_page, units_per_page};
+use std::collections::BTreeSet;
+
+use super::oob::filling;
+use crate::pages::journal::{Facts, Record, marks_per_page, records_per_page, units_per_page};
+use crate::pages::oob::{MarkCopy, ProgramMarks};
 use crate::state::Core;
-use crate::state::layout::UnitAddr;
+use crate::state::layout::{BlockGroup, UnitAddr};
 
 /// Units that hold nothing, as trims of `version`, in pages of `bytes` bytes; behind them records of the older copies of units that are in the write buffer.
 pub(super) fn unmapped(core: &Core, version: u64, bytes: usize) -> Vec<Facts> {
@@ -21,6 +25,18 @@ pub(super) fn unmapped(core: &Core, version: u64, bytes: usize) -> Vec<Facts> {
     let of_bits = (0..).zip(bits.chunks(each / 8));
     let unmapped = of_bits.map(|(index, bits)| Facts::Unmapped { first: index * each as u32, version, bits: bits.to_vec() });
     unmapped.chain(records.chunks(records_per_page(bytes)).map(|some| Facts::Records(some.to_vec()))).collect()
+}
+
+/// Marks of the program units `given_up`, which hold nothing, in pages of `bytes` bytes: their pages may be read, and say otherwise.
+pub(super) fn nothings(core: &Core, given_up: &BTreeSet<(BlockGroup, u32)>, bytes: usize) -> Vec<Facts> {
+    let units = core.layout().units_per_program as usize;
+    let record = |&(group, program): &(BlockGroup, u32)| ProgramMarks {
+        filling: filling(core.layout(), core.groups(), group),
+        program,
+        marks: vec![MarkCopy::NOTHING; units],
+    };
+    let records: Vec<ProgramMarks> = given_up.iter().map(record).collect();
+    records.chunks(marks_per_page(bytes, units)).map(|some| Facts::Marks(some.to_vec())).collect()
 }
 
 /// Units that are refused, in pages of `bytes` bytes.

@@ -15,7 +15,7 @@ use wordline_flash::Operation;
 use wordline_units::DieId;
 
 use crate::state::Core;
-use crate::state::allocation;
+use crate::state::allocation::{self, Left};
 use crate::state::data::MetadataKind;
 use crate::state::layout::{BlockGroup, Layout};
 
@@ -136,7 +136,7 @@ impl TwinLog {
 
     /// Add a pair of free groups of dies that have more than `left` of them. Returns false if there is none. `alone`: both may be on one die, or there may
     /// be a single one.
-    pub(crate) fn find_room(&mut self, core: &mut Core, left: u32, alone: bool) -> bool {
+    pub(crate) fn find_room(&mut self, core: &mut Core, left: Left, alone: bool) -> bool {
         let reserve = std::mem::take(&mut self.reserve);
         let groups = if reserve.is_empty() { allocation::take_metadata_pair(core, left, alone) } else { reserve };
         let is_found = !groups.is_empty();
@@ -150,7 +150,7 @@ impl TwinLog {
     /// Find free groups for the pair after the newest, of dies that have more than `left` of them, unless they are found.
     pub(crate) fn refill(&mut self, core: &mut Core, left: u32) {
         if self.reserve.is_empty() {
-            self.reserve = allocation::take_metadata_pair(core, left, false);
+            self.reserve = allocation::take_metadata_pair(core, Left::Groups(left), false);
         }
     }
 
@@ -169,6 +169,11 @@ impl TwinLog {
     }
 
     // Its programs.
+
+    /// Number of copies that the next program will have.
+    pub(crate) fn copies(&self) -> u64 {
+        self.pairs.back().map_or(0, |pair| pair.0.len() as u64)
+    }
 
     /// True if a copy of a program is under way, or to be ordered.
     #[inline]

@@ -1,7 +1,7 @@
 //! The format of a page of the map log, as bytes: a head with the page's place among all, and behind it a page of the journal's facts or of a checkpoint.
 //!
 //! ```text
-//!   0 magic | 8 serial | 16 first | 24 start | 32 before | 40 begun | 48 check of the head | 56 a page of facts, or of a checkpoint
+//!   0 magic | 8 serial | 16 first | 24 start | 32 before | 40 begun | 48 copies | 56 check of the head | 64 a page of facts, or of a checkpoint
 //! ```
 
 use crate::pages::check::check;
@@ -11,9 +11,9 @@ use crate::pages::journal::{Facts, Page, Serial};
 /// Magic number that a page of the log begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-maplg");
 /// Size in bytes of the head, a multiple of eight.
-const HEAD: usize = 56;
+const HEAD: usize = 64;
 /// Offset of the checksum over the head.
-const CHECK: std::ops::Range<usize> = 48..56;
+const CHECK: std::ops::Range<usize> = 56..64;
 
 /// Content of a page of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(crate) struct LogPage {
     pub(crate) before: u64,
     /// In a page of a checkpoint: serial number of the first page that is needed once the checkpoint is whole.
     pub(crate) begun: u64,
+    /// Number of copies that its program has: one where a single die had room.
+    pub(crate) copies: u64,
     /// Content of the page.
     pub(crate) body: Body,
 }
@@ -50,7 +52,7 @@ impl LogPage {
     /// Writes the page into `bytes`, which are a whole page.
     pub(crate) fn write(&self, bytes: &mut [u8]) {
         bytes[..HEAD].fill(0);
-        let numbers = [MAGIC, self.serial, self.first, self.start, self.before, self.begun];
+        let numbers = [MAGIC, self.serial, self.first, self.start, self.before, self.begun, self.copies];
         for (number, at) in numbers.iter().zip(bytes[..CHECK.start].chunks_exact_mut(8)) {
             at.copy_from_slice(&number.to_le_bytes());
         }
@@ -74,7 +76,7 @@ impl LogPage {
         let (serial, inner) = (long(8)?, &bytes[HEAD..]);
         let facts = Page::read(inner).filter(|page| page.generation == serial).map(|page| Body::Facts(page.facts));
         let body = facts.or_else(|| CheckpointPage::read(inner).map(Body::Checkpoint))?;
-        Some(LogPage { serial, first: long(16)?, start: long(24)?, before: long(32)?, begun: long(40)?, body })
+        Some(LogPage { serial, first: long(16)?, start: long(24)?, before: long(32)?, begun: long(40)?, copies: long(48)?, body })
     }
 }
 
@@ -90,7 +92,7 @@ mod tests {
         let records = Facts::Records((0..20).map(|n| Record { first: n, count: 1, version: u64::from(n) + 9 }).collect());
         let places = Said::Places { first: 64, places: (0..90).map(UnitAddr).collect() };
         for body in [Body::Facts(records), Body::Checkpoint(CheckpointPage { number: 77, index: 3, said: places })] {
-            let page = LogPage { serial: 40, first: 38, start: 30, before: 21, begun: 17, body };
+            let page = LogPage { serial: 40, first: 38, start: 30, before: 21, begun: 17, copies: 2, body };
             let mut bytes = vec![0xA5; 2_048];
             page.write(&mut bytes);
             assert_eq!(LogPage::read(&bytes), Some(page));
@@ -100,7 +102,7 @@ mod tests {
                 bytes[at] ^= 4;
             }
         }
-        assert_eq!(LogPage::read(&[0; 56]), None);
+        assert_eq!(LogPage::read(&[0; 64]), None);
         assert_eq!(LogPage::read(&[]), None);
     }
 }

@@ -16,7 +16,7 @@ use crate::metadata::map_log::Resumed;
 use crate::pages::checkpoint::{CheckpointPage, Said};
 use crate::pages::journal::Facts;
 use crate::pages::map_log::{Body, LogPage};
-use crate::pages::oob::{Filling, ProgramMarks};
+use crate::pages::oob::{Filling, MarkCopy, ProgramMarks};
 
 /// Serial numbers left out after a power cut: pages that cannot be read now may have them.
 const SERIALS_SKIPPED: u64 = 1 << 16;
@@ -72,7 +72,8 @@ impl LogFound {
             return LogFound::default();
         };
         let next = last.serial + SERIALS_SKIPPED;
-        let is_sure = (last.first..=last.serial).all(|serial| found.pages.get(&serial).is_some_and(|&(_, copies)| copies > 1));
+        let is_sure = (last.first..=last.serial)
+            .all(|serial| found.pages.get(&serial).is_some_and(|(page, copies)| u64::from(*copies) >= page.copies));
         // Of the last program, pages may be missing.
         let before = match last.first - 1 {
             _ if is_sure => last.serial,
@@ -106,6 +107,12 @@ impl LogFound {
     /// Records of marks that count, in the order in which their programs have landed.
     pub(crate) fn records(&self) -> impl Iterator<Item = &ProgramMarks> {
         self.facts().flat_map(|facts| if let Facts::Marks(records) = facts { &records[..] } else { &[] })
+    }
+
+    /// Program units of which a record says that they hold nothing.
+    pub(crate) fn given_up(&self) -> Vec<(Filling, u32)> {
+        let is_nothing = |record: &&ProgramMarks| record.marks.iter().all(|mark| *mark == MarkCopy::NOTHING);
+        self.records().filter(is_nothing).map(|record| (record.filling, record.program)).collect()
     }
 
     /// Number and pages of the checkpoint that the log begins with.
@@ -180,7 +187,7 @@ mod tests {
     use super::*;
 
     fn page(serial: u64, first: u64, (start, before): (u64, u64), body: Body) -> LogPage {
-        LogPage { serial, first, start, before, begun: 0, body }
+        LogPage { serial, first, start, before, begun: 0, copies: 2, body }
     }
 
     fn facts() -> Body {
@@ -211,6 +218,14 @@ mod tests {
         assert!(found.is_whole && found.pages.len() == 7);
         let found = LogFound::of(log(1..=8, &[(3, 0), (3, 1)]));
         assert!(!found.is_whole, "both copies are gone");
+    }
+
+    #[test]
+    fn one_copy_is_all_where_a_single_die_had_room() {
+        let mut pages = LogPages::default();
+        (1..=4).for_each(|serial| pages.add(0, LogPage { copies: 1, ..page(serial, serial, (1, 0), facts()) }));
+        let found = LogFound::of(pages);
+        assert!(found.is_whole && found.resumed.before == 4 && found.again.is_empty());
     }
 
     #[test]

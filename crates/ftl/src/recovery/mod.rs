@@ -46,7 +46,7 @@ use crate::pages::journal::{Facts, Record};
 use crate::pages::oob::MarkCopy;
 use crate::setup;
 use crate::state::Core;
-use crate::state::allocation;
+use crate::state::allocation::{self, Left};
 use crate::state::die::Die;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, Layout};
@@ -112,6 +112,7 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     resume_checkpoints(core, metadata, &scan, &stands);
     if scan.log.is_some() {
         resume_log(core, metadata, &mut scan, &stands);
+        make_room_for_log(core, metadata, &scan, &stands);
     } else {
         resume_journal(core, metadata, &scan, journal.as_ref(), &stands);
     }
@@ -375,7 +376,7 @@ fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: 
     if summary.is_none() && !broken {
         // There is no place for a summary: the journal keeps its marks until its data has moved.
         core.groups_mut().close(group);
-        metadata.leave_unsettled(group);
+        metadata.leave_unsettled(group, None);
         core.die_mut(layout.die(group)).queue_rewrite_again(Rewrite::by_core(group, Cause::Recovery, *erases));
     }
 }
@@ -476,9 +477,30 @@ fn resume_log(core: &mut Core, metadata: &mut Metadata, scan: &mut RecoveryScan,
         });
         pairs.extend((!groups.is_empty()).then(|| (first, Pair::of(groups))));
     }
-    let resumed = log.resumed;
+    let (resumed, given_up) = (log.resumed, log.given_up());
     let journal = metadata.journal_mut().expect("the core keeps data");
-    journal.map_log_mut().expect("it has one").resume(core, pairs, resumed, again);
+    let map_log = journal.map_log_mut().expect("it has one");
+    map_log.resume(core, pairs, resumed, again);
+    let stands = by_log::stands_by_filling(scan);
+    for (filling, program) in given_up {
+        let stand = stands.get(&(filling.die, filling.blocks, filling.erases));
+        stand.and_then(|&stand| group_of[stand as usize]).into_iter().for_each(|group| map_log.give_up(group, Some(program)));
+    }
+}
+
+/// Find room for the log, to which nothing is added where it was. Where no two dies have a free group, one emptied group of each without is let go, whatever the
+/// log is still to be told: one of those that are needed least.
+fn make_room_for_log(core: &mut Core, metadata: &mut Metadata, scan: &RecoveryScan, stands: &[Option<usize>]) {
+    if metadata.find_log_room(core, Left::Groups(0), false) {
+        return;
+    }
+    let Some(oob) = metadata.oob_mut() else { return };
+    let evidence = lost::evidence(scan, core.layout());
+    let needed = |group: BlockGroup| stands[group.index()].map_or(Evidence::None, |stand| evidence[stand]);
+    for (_, die) in core.dies().filter(|(_, die)| die.free_count() == 0) {
+        let least = die.erasable().iter().map(|&(group, _)| group).min_by_key(|&group| needed(group));
+        least.into_iter().for_each(|group| oob.let_go(group));
+    }
 }
 
 /// Take a group that holds nothing, for the journal, from the die with the most of them: the journal had one there, or one more than the others have now. It

@@ -47,6 +47,24 @@ fn place_among(core: &Core, die: DieId, stream: Stream, places: &[usize]) -> Opt
     pick_among(core, die, stream, if spared.is_empty() { places } else { &spared })
 }
 
+/// Free groups that a die keeps when metadata takes one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Left {
+    /// So many.
+    Groups(u32),
+    /// So many, and none of a die with emptied groups: they are erased once the metadata is written, and not before.
+    UnlessEmptied(u32),
+}
+
+impl Left {
+    fn allows(self, die: &Die) -> bool {
+        match self {
+            Left::UnlessEmptied(_) if !die.erasable().is_empty() => die.free_count() > 0,
+            Left::Groups(left) | Left::UnlessEmptied(left) => die.free_count() > left,
+        }
+    }
+}
+
 /// Take a free group for metadata, which is rewritten soon as host data is, from any die that has more than `left` free groups.
 pub(crate) fn take_metadata_group(core: &mut Core, left: u32) -> Option<BlockGroup> {
     take_for_core(core, left, true)
@@ -58,15 +76,14 @@ pub(crate) fn take_spared_group(core: &mut Core, left: u32) -> Option<BlockGroup
 }
 
 fn take_for_core(core: &mut Core, left: u32, is_plain: bool) -> Option<BlockGroup> {
-    let (die, place) = offer(core, left, is_plain, None)?;
+    let (die, place) = offer(core, Left::Groups(left), is_plain, None)?;
     let group = core.die_mut(die).take_free_at(place)?;
     core.groups_mut().take_for_core(group);
     Some(group)
 }
 
-/// Take two free groups for metadata on two dies that have more than `left` free groups each; none, if there are no two. `alone`: both may be of one die, or
-/// there may be one.
-pub(crate) fn take_metadata_pair(core: &mut Core, left: u32, alone: bool) -> Vec<BlockGroup> {
+/// Take two free groups for metadata on two dies that keep `left`; none, if there are no two. `alone`: both may be of one die, or there may be one.
+pub(crate) fn take_metadata_pair(core: &mut Core, left: Left, alone: bool) -> Vec<BlockGroup> {
     let first = offer(core, left, true, None);
     let has_second = first.is_some_and(|(die, _)| offer(core, left, true, Some(die)).is_some());
     if !has_second && !alone {
@@ -84,9 +101,9 @@ pub(crate) fn take_metadata_pair(core: &mut Core, left: u32, alone: bool) -> Vec
     groups
 }
 
-/// Free group with spared wordlines, or without any if `is_plain`, of the dies but `but` that have more than `left` free groups: its die, and its place there.
-fn offer(core: &Core, left: u32, is_plain: bool, but: Option<DieId>) -> Option<(DieId, usize)> {
-    let roomy = core.dies().filter(|(id, die)| die.free_count() > left && Some(*id) != but);
+/// Free group with spared wordlines, or without any if `is_plain`, of the dies but `but` that keep `left`: its die, and its place there.
+fn offer(core: &Core, left: Left, is_plain: bool, but: Option<DieId>) -> Option<(DieId, usize)> {
+    let roomy = core.dies().filter(|(id, die)| left.allows(die) && Some(*id) != but);
     let first = |(id, die): (DieId, &Die)| {
         if !core.groups().can_spare() {
             return Some((id, pick(core, id, Stream::Host)?));

@@ -46,6 +46,7 @@ pub(super) fn gather(mut scan: RecoveryScan, config: &Config, fresh: &Rooms, rea
             Look::Blank => scan.look_behind(stand, reader),
         }
     }
+    forget_keyless(&mut scan);
     all.for_each(|stand| find_unsealed(&mut scan, stand, &layout));
     find_lost(&mut scan, reader);
     lost::doubt_refused(&mut scan);
@@ -115,6 +116,27 @@ fn place(scan: &mut RecoveryScan, layout: &Layout, trust: Trust) {
         }
     }
     scan.sealed.learn(records);
+}
+
+/// Forget the places of units whose keys are gone: nobody can read them, and what made them stale may not have come to the log. The newest of the other copies
+/// that were read takes such a place.
+fn forget_keyless(scan: &mut RecoveryScan) {
+    let RecoveryScan { keys: Some(keys), best, assumed, stands, doubtful, twins, .. } = scan else { return };
+    let mut keyless = BTreeSet::new();
+    for (lpn, best) in (0..).zip(best.iter_mut()).filter(|(_, best)| **best != Copied::NONE) {
+        if !keys.has(best.stand as usize, &stands[best.stand as usize], best.offset) {
+            *best = Copied::NONE;
+            assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+            keyless.insert(lpn);
+        }
+    }
+    let others = twins.iter().chain(doubtful.iter()).filter(|(lpn, copy)| *copy != Copied::NONE && keyless.contains(lpn));
+    for &(lpn, copy) in others {
+        let best = &mut best[lpn as usize];
+        if *best == Copied::NONE || copy.version > best.version {
+            *best = copy;
+        }
+    }
 }
 
 /// Lists of copies that are not the best of their units as far as is known: those that may be older or newer, and those of the same version.
@@ -212,7 +234,8 @@ fn earlier_places(scan: &RecoveryScan, units: &BTreeSet<u32>, layout: &Layout) -
     places
 }
 
-fn stands_by_filling(scan: &RecoveryScan) -> BTreeMap<(u16, [u16; 4], u32), u32> {
+/// Stands by the filling that they have.
+pub(in crate::recovery) fn stands_by_filling(scan: &RecoveryScan) -> BTreeMap<(u16, [u16; 4], u32), u32> {
     (0..).zip(&scan.stands).map(|(number, stand)| ((stand.die.0, stand.blocks, stand.erases), number)).collect()
 }
 

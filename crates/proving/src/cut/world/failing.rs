@@ -1,8 +1,7 @@
 //! Dies, planes and blocks that fail and stay failed: while the core runs, during a cut, or while the power is off.
 //!
 //! Checks: a unit fails only if its newest copy, or one that a cut may bring back, lay in what has failed, and no newer one is durable; that goes for every
-//! start after the failure. Does not check: which of two failures has taken a unit; whether
-//! recovery by all marks finds the same.
+//! start after the failure. Does not check: which of two failures has taken a unit.
 
 use std::collections::BTreeMap;
 
