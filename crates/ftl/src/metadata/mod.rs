@@ -27,9 +27,8 @@ use wordline_flash::{Mark, Operation};
 use wordline_units::{DieId, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
-pub(crate) use kinds::{Kinds, fail};
-
 use journal::{Journal, Journaled, Reserve, Step, marks_per_program, records_per_program};
+pub(crate) use kinds::{Kinds, fail};
 use log::Rescue;
 use map_log::MapLog;
 use oob::OobCopies;
@@ -400,13 +399,13 @@ impl Metadata {
         if self.journal_next(core) != Step::NoRoom || self.journal.as_ref().is_some_and(|journal| !is_worth_it(journal)) {
             return Rescue::Needless;
         }
-        if self.map_log().is_some() {
+        let is_found = if self.map_log().is_some() {
             let is_found = [false, true].into_iter().any(|alone| self.find_log_room(core, Left::Groups(0), alone));
-            if is_found || allocation::make_plain(core) {
-                self.wake_journal(core);
-                return Rescue::Found;
-            }
-        } else if self.find_room(core, 0) {
+            is_found || allocation::make_plain(core)
+        } else {
+            self.find_room(core, 0)
+        };
+        if is_found {
             self.wake_journal(core);
             return Rescue::Found;
         }

@@ -488,8 +488,8 @@ fn resume_log(core: &mut Core, metadata: &mut Metadata, scan: &mut RecoveryScan,
     }
 }
 
-/// Find room for the log, to which nothing is added where it was. Where no two dies have a free group, one emptied group of each without is let go, whatever the
-/// log is still to be told: one of those that are needed least.
+/// Find room for the log, to which nothing is added where it was. Where no two dies have a free group, one emptied group of each die without one is let go,
+/// whatever the log still owes: one of those that are needed least.
 fn make_room_for_log(core: &mut Core, metadata: &mut Metadata, scan: &RecoveryScan, stands: &[Option<usize>]) {
     if metadata.find_log_room(core, Left::Groups(0), false) {
         return;
