@@ -284,7 +284,7 @@ impl MapLog {
     }
 
     /// Find free groups for the programs after those that there is room for, of dies that have more than `left` of them.
-    pub(crate) fn refill(&mut self, core: &mut Core, left: u32) {
+    pub(crate) fn refill(&mut self, core: &mut Core, left: Left) {
         self.log.refill(core, left);
     }
 

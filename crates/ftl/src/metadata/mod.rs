@@ -369,11 +369,11 @@ impl Metadata {
         if self.journal.as_ref().is_some_and(|journal| journal.wants_group()) {
             self.find_room(core, core.settings().gc.floor);
         }
-        let mut step = self.journal_next(core);
-        if step == Step::NoRoom && self.find_log_room(core, Left::UnlessEmptied(core.settings().gc.floor), false) {
+        let (mut step, left) = (self.journal_next(core), Left::UnlessEmptied(core.settings().gc.floor));
+        if step == Step::NoRoom && self.find_log_room(core, left, false) {
             step = self.journal_next(core);
         }
-        self.map_log_mut().into_iter().for_each(|log| log.refill(core, core.settings().gc.floor));
+        self.map_log_mut().into_iter().for_each(|log| log.refill(core, left));
         step.group().into_iter().for_each(|group| core.wake(core.layout().die(group)));
     }
 

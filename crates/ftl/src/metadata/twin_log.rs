@@ -36,7 +36,7 @@ pub(crate) struct TwinLog {
     kind: MetadataKind,
     /// Pairs in use, oldest first.
     pairs: VecDeque<Pair>,
-    /// Free groups for the next pair; none: they are still to be found. What is emptied may wait for the log, and then no other group becomes free.
+    /// Free groups for the next pair; none: they are still to be found. Emptied groups may wait for the log, and then no other group becomes free.
     reserve: Vec<BlockGroup>,
     /// Next program unit of the newest pair. Behind the last one, it takes no more.
     program: u32,
@@ -82,15 +82,12 @@ impl TwinLog {
     /// Go on without the groups of `die`, which has failed. Returns true if there were any, and true if the program under way has ended with that: its other
     /// copy had ended, or was not ordered.
     pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) -> (bool, bool) {
-        if self.reserve.iter().any(|&group| core.layout().die(group) == die) {
-            // Of those on a failed die nothing is left to release.
-            self.reserve.drain(..).for_each(|group| allocation::release_metadata_group(core, group, self.kind.cause()));
-        }
         let layout = core.layout();
+        self.reserve.retain(|&group| layout.die(group) != die);
         let had_any = self.pairs.iter().flat_map(|pair| &pair.0).any(|&group| layout.die(group) == die);
         let next = self.next(layout).filter(|_| self.to_order > 0);
         if self.is_busy() {
-            // What is under way there comes back failed.
+            // Programs under way there come back failed.
             let is_cut = next.is_some_and(|group| layout.die(group) == die);
             if is_cut {
                 (self.to_order, self.has_failed) = (0, true);
@@ -134,23 +131,26 @@ impl TwinLog {
         is_found
     }
 
-    /// Add a pair of free groups of dies that have more than `left` of them. Returns false if there is none. `alone`: both may be on one die, or there may
-    /// be a single one.
+    /// Add a pair of free groups of two dies that keep `left`. Returns false if there is none. `alone`: both may be on one die, or there may be a single one.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: Left, alone: bool) -> bool {
-        let reserve = std::mem::take(&mut self.reserve);
-        let groups = if reserve.is_empty() { allocation::take_metadata_pair(core, left, alone) } else { reserve };
-        let is_found = !groups.is_empty();
+        self.refill(core, left);
+        if alone && self.reserve.len() < 2 {
+            self.reserve.extend(allocation::take_log_group(core, left, None));
+        }
+        let is_found = self.reserve.len() == 2 || (alone && !self.reserve.is_empty());
         if is_found {
-            self.pairs.push_back(Pair(groups));
+            self.pairs.push_back(Pair(std::mem::take(&mut self.reserve)));
             self.program = 0;
         }
         is_found
     }
 
-    /// Find free groups for the pair after the newest, of dies that have more than `left` of them, unless they are found.
-    pub(crate) fn refill(&mut self, core: &mut Core, left: u32) {
-        if self.reserve.is_empty() {
-            self.reserve = allocation::take_metadata_pair(core, Left::Groups(left), false);
+    /// Find the free groups for the pair after the newest that are still to be found, of dies that keep `left`: one by one, as dies have them.
+    pub(crate) fn refill(&mut self, core: &mut Core, left: Left) {
+        while self.reserve.len() < 2 {
+            let other = self.reserve.first().map(|&group| core.layout().die(group));
+            let Some(group) = allocation::take_log_group(core, left, other) else { return };
+            self.reserve.push(group);
         }
     }
 
@@ -162,7 +162,7 @@ impl TwinLog {
     /// Release the `count` oldest pairs, because newer pages say all that they say: they are to be erased.
     pub(crate) fn release_oldest(&mut self, core: &mut Core, count: usize) {
         let groups: Vec<BlockGroup> = self.pairs.drain(..count).flat_map(|pair| pair.0).collect();
-        // Of a die that has failed nothing is erased.
+        // A failed die erases nothing.
         let is_there = |group: &BlockGroup| !core.is_failed(core.layout().die(*group));
         let groups: Vec<BlockGroup> = groups.into_iter().filter(is_there).collect();
         groups.into_iter().for_each(|group| allocation::release_metadata_group(core, group, self.kind.cause()));

@@ -76,29 +76,18 @@ pub(crate) fn take_spared_group(core: &mut Core, left: u32) -> Option<BlockGroup
 }
 
 fn take_for_core(core: &mut Core, left: u32, is_plain: bool) -> Option<BlockGroup> {
-    let (die, place) = offer(core, Left::Groups(left), is_plain, None)?;
+    take_offered(core, offer(core, Left::Groups(left), is_plain, None)?)
+}
+
+/// Take a free group for a log that is written twice, of a die that keeps `left` and is not `other`.
+pub(crate) fn take_log_group(core: &mut Core, left: Left, other: Option<DieId>) -> Option<BlockGroup> {
+    take_offered(core, offer(core, left, true, other)?)
+}
+
+fn take_offered(core: &mut Core, (die, place): (DieId, usize)) -> Option<BlockGroup> {
     let group = core.die_mut(die).take_free_at(place)?;
     core.groups_mut().take_for_core(group);
     Some(group)
-}
-
-/// Take two free groups for metadata on two dies that keep `left`; none, if there are no two. `alone`: both may be of one die, or there may be one.
-pub(crate) fn take_metadata_pair(core: &mut Core, left: Left, alone: bool) -> Vec<BlockGroup> {
-    let first = offer(core, left, true, None);
-    let has_second = first.is_some_and(|(die, _)| offer(core, left, true, Some(die)).is_some());
-    if !has_second && !alone {
-        return Vec::new();
-    }
-    let mut groups = Vec::with_capacity(2);
-    let mut but = None;
-    for _ in 0..2 {
-        let Some((die, place)) = offer(core, left, true, but) else { break };
-        let Some(group) = core.die_mut(die).take_free_at(place) else { break };
-        core.groups_mut().take_for_core(group);
-        groups.push(group);
-        but = has_second.then_some(die);
-    }
-    groups
 }
 
 /// Free group with spared wordlines, or without any if `is_plain`, of the dies but `but` that keep `left`: its die, and its place there.
