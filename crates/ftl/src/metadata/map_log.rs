@@ -35,6 +35,9 @@ use crate::state::layout::BlockGroup;
 /// Data programs for one program of a checkpoint, where the configuration names no number.
 const EVERY: u32 = 32;
 
+/// Number of kinds of facts that wait to be written: memos, trims and marks.
+const KINDS: usize = 3;
+
 /// Progress of an orderly stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
@@ -112,6 +115,8 @@ pub(crate) struct MapLog {
     begun_at: u64,
     /// True if the last program left room to a checkpoint because the log is long.
     took_turn: bool,
+    /// Kind of the facts that come first in the next program.
+    turn: usize,
     /// Data programs since the last page of a checkpoint was ordered.
     due: u32,
     /// True if something that the map knows has changed since the checkpoint was begun.
@@ -152,6 +157,7 @@ impl MapLog {
             programs: 0,
             begun_at: 0,
             took_turn: false,
+            turn: 0,
             due: 0,
             is_changed: false,
             is_fresh: false,
@@ -308,7 +314,7 @@ impl MapLog {
     fn compose(&mut self, core: &mut Core, mut waiting: Waiting<'_>, oob: Option<&mut OobCopies>) {
         let page = core.settings().page;
         let pages = self.log.image_mut().len() / page;
-        let (room, units) = (body_bytes(page), core.layout().units_per_program as usize);
+        let room = body_bytes(page);
         self.first = self.serial;
         self.programs += 1;
         self.stop = if self.stop == Stop::Done { Stop::Wanted } else { self.stop };
@@ -325,15 +331,8 @@ impl MapLog {
             bodies.push(Body::Facts(Facts::History(history)));
             (self.owes_history, self.stop) = (false, if is_last { Stop::Ordered } else { self.stop });
         }
-        let memos = if bodies.len() < fact_pages { waiting.memos.take_unwritten(memos_per_page(room), core.groups()) } else { Vec::new() };
-        bodies.extend((!memos.is_empty()).then_some(Body::Facts(Facts::Memos(memos))));
-        let count = (fact_pages.saturating_sub(bodies.len()) * records_per_page(room)).min(waiting.trims.len());
-        waiting.ordered.clear();
-        waiting.ordered.extend(waiting.trims.drain(..count));
-        bodies.extend(waiting.ordered.chunks(records_per_page(room)).map(|some| Body::Facts(Facts::Records(some.to_vec()))));
-        let each = marks_per_page(room, units);
-        let marks = oob.map_or(Vec::new(), |oob| oob.take_records(fact_pages.saturating_sub(bodies.len()) * each, core.groups()));
-        bodies.extend(marks.chunks(each).map(|some| Body::Facts(Facts::Marks(some.to_vec()))));
+        let count = fact_pages.saturating_sub(bodies.len());
+        bodies.extend(self.facts(core, &mut waiting, oob, count));
         let mut program: Vec<LogPage> = bodies.into_iter().map(|body| self.page(0, body)).collect();
         if self.is_due(core) {
             while program.len() < pages {
@@ -345,6 +344,34 @@ impl MapLog {
         let image = self.log.image_mut();
         image.fill(0);
         program.iter().zip(image.chunks_exact_mut(page)).for_each(|(page, bytes)| page.write(bytes));
+    }
+
+    /// Take facts that wait, of `count` pages at most. Where they are more, the kinds of facts take turns: none of them can keep the others waiting.
+    fn facts(&mut self, core: &Core, waiting: &mut Waiting<'_>, mut oob: Option<&mut OobCopies>, count: usize) -> Vec<Body> {
+        let (room, units) = (body_bytes(core.settings().page), core.layout().units_per_program as usize);
+        let mut bodies: Vec<Body> = Vec::with_capacity(count);
+        waiting.ordered.clear();
+        for kind in 0..KINDS {
+            let left = count - bodies.len();
+            match (self.turn + kind) % KINDS {
+                0 => {
+                    let memos = if left > 0 { waiting.memos.take_unwritten(memos_per_page(room), core.groups()) } else { Vec::new() };
+                    bodies.extend((!memos.is_empty()).then_some(Body::Facts(Facts::Memos(memos))));
+                }
+                1 => {
+                    let each = records_per_page(room);
+                    waiting.ordered.extend(waiting.trims.drain(..(left * each).min(waiting.trims.len())));
+                    bodies.extend(waiting.ordered.chunks(each).map(|some| Body::Facts(Facts::Records(some.to_vec()))));
+                }
+                _ => {
+                    let each = marks_per_page(room, units);
+                    let marks = oob.as_mut().map_or(Vec::new(), |oob| oob.take_records(left * each, core.groups()));
+                    bodies.extend(marks.chunks(each).map(|some| Body::Facts(Facts::Marks(some.to_vec()))));
+                }
+            }
+        }
+        self.turn = if bodies.len() < count { 0 } else { (self.turn + 1) % KINDS };
+        bodies
     }
 
     fn page(&mut self, begun: u64, body: Body) -> LogPage {
@@ -419,7 +446,7 @@ fn facts_of(core: &mut Core, memos: &mut Memos, history: &History, room: usize) 
     let version = core.buffer_mut().next_version();
     let mut facts = VecDeque::from([Facts::History(History { version, is_clean: false, ..*history })]);
     facts.extend(memos.all(core.groups()).chunks(memos_per_page(room)).map(|some| Facts::Memos(some.to_vec())));
-    // What holds nothing is told once more with the version of now: capacitors may keep something older.
+    // Units that hold nothing are recorded once more with the version of now: capacitors may keep something older.
     facts.extend(unmapped(core, version, room));
     facts.extend(refusals(core, room));
     facts
