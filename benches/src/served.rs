@@ -37,7 +37,7 @@ pub struct Load {
     pub disk: Disk,
 }
 
-/// How large a disk is.
+/// Size of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disk {
     /// 512 MiB, of which a part is written: reclaim finds blocks without data.

@@ -47,7 +47,7 @@ pub(crate) fn drive(plan: &Plan, folder: &Path, options: &ServeOptions, about: A
         let began = std::time::Instant::now();
         let drive = Drive::wake_by(config, watched, |die| store.payload(die), capacitors, trust);
         eprintln!("{}", found_again(&drive, began.elapsed()));
-        // Whoever has asked for it waits for it.
+        // The thread that has asked for it waits for it.
         let _ = tell.send((drive.doubtful(), drive.unit_bytes().0));
         (drive, store)
     };

@@ -24,7 +24,7 @@ pub(crate) fn keep_plan(folder: &Path, plan: &Plan, is_found: bool) -> Result<()
     };
     let head = made_by.map_or(String::new(), |command| format!("{MADE_BY}{command}\n"));
     let text = format!("{head}{}", plan.describe());
-    // What was read from there says no more than what is there.
+    // A plan that was read from there holds no more than the text there.
     let is_from_there = |there: &str| Plan::parse_stored(plan.name(), there).is_ok_and(|kept| kept.describe() == plan.describe());
     if there.is_ok_and(|there| there == text || is_from_there(&there)) {
         return Ok(());

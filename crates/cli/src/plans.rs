@@ -49,10 +49,10 @@ const RECOVERY: &str = "recovery.on=true";
 const OOB_COPIES: &str = "recovery.oob_copies";
 /// Where the second copies lie.
 const OOB_PLACE: &str = "recovery.oob_place";
-/// What is to be said of media whose second copies lie in the blocks that they are of.
+/// Note on media whose second copies lie in the blocks that they are of.
 const ONE_PLACE: &str = "these media were made with second copies of out-of-band marks in the blocks that they are of: if a block or a die fails, all data is \
      refused until it is written again; a folder that is made anew has them on another die";
-/// What is to be said of media that were made without.
+/// Note on media that were made without second copies.
 const WITHOUT_COPIES: &str = "these media were made without a second copy of out-of-band marks: if a page cannot be read after a power cut, \
      an older version of what it held may be handed out; a folder that is made anew has it";
 
@@ -101,7 +101,7 @@ impl DriveOptions {
         }
         let mut before: Option<&[String]> = Some(&ways[0].0);
         for (way, note) in &ways[1..] {
-            // What is said by hand leaves no other way.
+            // Settings that are given by hand leave no other way.
             if before.replace(way) == Some(way) {
                 continue;
             }

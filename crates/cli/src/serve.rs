@@ -175,7 +175,7 @@ fn link(options: &ServeOptions, scratch: DriveConfig, patience: Patience) -> Res
     Ok(link)
 }
 
-/// What could not be listened on.
+/// Failure for an address that could not be listened on.
 fn failed(error: wordline_serve::ServeError) -> Failure {
     Failure::Usage(error.to_string())
 }

@@ -1,6 +1,6 @@
 //! Lost data as the drive's own firmware knows it: dies that it has found failed, units that it refuses, pages that it could not read.
 //!
-//! Nothing here looks into the chips. What the firmware has not noticed is not told.
+//! Nothing here looks into the chips. Losses that the firmware has not noticed are not reported.
 
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let withheld: u64 = self.ftls.iter().map(Firmware::withheld_units).sum();
         let is_marked = |core: u32, lpn: u32| self.lost_in_mark(core, lpn) != 0 && self.ftls[core as usize].withheld(lpn).is_none();
         let marked = self.data.iter().flat_map(|data| data.lost_units()).filter(|&(core, lpn)| is_marked(core, lpn)).count() as u64;
-        // What the buffer holds of them can be read, and it may hold lost sectors of others.
+        // Sectors of them that the buffer holds can be read, and it may hold lost sectors of others.
         let (mut healed, mut spoilt) = (0, 0);
         for (core, ftl) in (0..).zip(&self.ftls) {
             let mut units: Vec<u32> = ftl.units_in_buffer().collect();

@@ -8,7 +8,7 @@ use wordline_units::{DieId, GroupId, Nanos};
 use crate::drive::Drive;
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// The event that `note` of `core` is. What is about single units is told to those who follow them, and is no event.
+    /// The event that `note` of `core` is. A note on single units goes to observers that follow them, and is no event.
     pub(crate) fn event_of(&mut self, now: Nanos, core: u32, note: Note) -> Option<Event> {
         let die = |die: DieId| self.wiring.die(core, die);
         let at = |group: BlockGroup| {

@@ -191,7 +191,7 @@ pub struct Completion {
     /// It failed, and a part of a die that has failed for good is the cause: what it read lies there or was lost there, or no die is left to write to. Not in
     /// the log's hash, because it follows from what is.
     pub for_failure: bool,
-    /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Of a
+    /// For a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. For a
     /// trim: its sectors beyond the units that it freed; all of them where it freed nothing. Not in the log's hash, because they follow from what is.
     pub blank: u32,
     /// The die of the flash operation that ended last and that the stages are of; `None`: no operation released it, or one that had begun before it came. Not

@@ -383,7 +383,7 @@ impl Firmware {
         self.rooms.waits_for_timers_only()
     }
 
-    /// True if everything is on flash, the record of the shutdown included. What a die has no room to move stays where it is.
+    /// True if everything is on flash, the record of the shutdown included. Data that a die has no room to move stays where it is.
     pub fn is_down(&self) -> bool {
         let is_left = || self.is_at_rest() && self.core().dies().any(|(_, die)| !die.moved().is_empty());
         (self.is_quiet() || is_left()) && self.rooms.metadata.is_down()

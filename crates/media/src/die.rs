@@ -170,7 +170,7 @@ pub struct Die<B> {
     any_order: bool,
     /// Some of the erased blocks keep their room in the file.
     keeps_room: bool,
-    /// So many do.
+    /// Number of erased blocks that keep their room.
     roomy: usize,
     /// Written since the last sync.
     dirty: bool,

@@ -4,7 +4,7 @@
 //! drive that was killed can be opened at once and a number that was given to another process means nothing. The number is written beside it, for the message
 //! alone. On network file systems `flock` may reach no further than one machine.
 //!
-//! What is on a drive is its owner's: the folder is made with mode 700, every file in it with 600, whatever the umask. Links in it are not followed
+//! Data on a drive is its owner's: the folder is made with mode 700, every file in it with 600, whatever the umask. Links in it are not followed
 //! ([`Folder`]).
 
 use std::fs::{File, TryLockError};
@@ -59,7 +59,7 @@ impl Lock {
         let mut file = folder.edit_or_make(LOCK).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            // Whoever only reads has not written who it is.
+            // A process that only reads has not written its number.
             Err(TryLockError::WouldBlock) if file.try_lock_shared().is_ok() => {
                 return Err(MediaError::Locked { folder: folder.path().display().to_string(), holder: "? that only reads".to_owned() });
             }
@@ -239,10 +239,10 @@ fn create_die_as(
     Ok(made)
 }
 
-/// How a folder is locked.
+/// Way in which a folder is locked.
 type Enter = fn(&Path) -> Result<Lock, MediaError>;
 
-/// How a file becomes a backing.
+/// Way in which a file becomes a backing.
 type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 
 impl<B: Backing> Media<B> {

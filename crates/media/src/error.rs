@@ -86,9 +86,9 @@ pub enum MediaError {
     Foreign {
         /// The folder.
         folder: String,
-        /// Who else has a hand in it.
+        /// Access of other users to it.
         why: String,
-        /// What can be done about that.
+        /// Remedy for that.
         remedy: String,
     },
     /// There is a drive already where one was to be made.

@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 
 use crate::error::MediaError;
 
-/// The longest text that is read. What belongs there is a thousandth of it.
+/// The longest text that is read. Text that belongs there is a thousandth of it.
 const TEXT_MAX: u64 = 16 << 20;
 
 /// Bits of a mode with which others may write.

@@ -385,7 +385,7 @@ sections! {
         search_step: Microvolts = Microvolts(20_000);
         /// How many steps to each side the search goes: 2 to 12.
         search_reach: u32 = 5;
-        /// How long the controller waits for a die that should have been done by now. Then it resets the die, and if that does not answer, it has failed.
+        /// Time that the controller waits for a die that should have been done by now. Then it resets the die, and if that does not answer, it has failed.
         die_timeout: Nanos = Nanos::from_millis(100);
     }
 
@@ -498,10 +498,10 @@ sections! {
         oob_place: OobPlace = OobPlace::Group;
     }
 
-    /// What the firmware does about dies that fail.
+    /// Handling of failed dies by the firmware.
     "repair" (drive) repair: Repair {
         /// Whether it looks for dies that have failed, once an operation went badly: it reads the first pages of the blocks beside. A die that has failed is
-        /// not used any more. What lay there is lost until it is written or trimmed, and reads of it fail at once.
+        /// not used any more. Data that lay there is lost until it is written or trimmed, and reads of it fail at once.
         detect: bool = true;
         /// Share of a die's blocks that may be bad before the die counts as failed. One bad block never makes a failed die. Blocks that a retirement policy
         /// takes out of service do not count.

@@ -117,7 +117,7 @@ impl Twin {
     fn drop_unit(&mut self, lpn: u32, index_of: impl Fn(Spot) -> usize) {
         let unit = self.units.entry(lpn).or_default();
         unit.version += 1;
-        // What waits comes in behind the trim.
+        // Writes that wait come in behind the trim.
         (unit.trimmed, unit.mask, unit.filled, unit.trims, unit.unsure) = (unit.version, 0, false, 0, unit.waiting > 0);
         self.place(lpn, None, index_of);
     }
@@ -197,7 +197,7 @@ impl Twin {
         }
         if !ok {
             assert!(self.worn_out && matches!(request.op, HostOp::Write | HostOp::Flush), "{request:?} fails on good flash");
-            // What of it came into the buffer is not known.
+            // The part of it that came into the buffer is not known.
             due.iter().filter(|_| request.op == HostOp::Write).for_each(|(lpn, _)| self.units.entry(*lpn).or_default().unsure = true);
             return;
         }

@@ -304,7 +304,7 @@ impl Observer for Metrics {
             Event::Exposed { .. } => self.totals.exposed_blocks += 1,
             Event::ProgrammedAgain { .. } => self.totals.programmed_again += 1,
             Event::DataLost { units, .. } => self.totals.lost_units += u64::from(*units),
-            // What a failed die has cost shows in the requests that fail.
+            // The cost of a failed die shows in the requests that fail.
             Event::DieSuspected { .. } | Event::DieFailed { .. } | Event::UnitsLost { .. } | Event::UnitsHealed { .. } => {}
             Event::Harmed { .. } => {}
             Event::WornOut => self.worn_out = self.worn_out.or(Some(at)),

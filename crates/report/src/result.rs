@@ -201,7 +201,7 @@ pub struct DriveResult {
     /// When the drive ran out of good blocks and stopped taking writes, since the start of the run; null if it did not.
     #[schemars(extend("x-unit" = "s"))]
     pub worn_out_seconds: Option<f64>,
-    /// What the faults of its schedule have cost. Absent where there was none.
+    /// Cost of the faults of its schedule. Absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<LostResult>,
     /// What the host got.

@@ -156,7 +156,7 @@ fn host(text: &mut String, drive: &DriveResult) {
     text.push('\n');
 }
 
-/// What the faults of the run's schedule have cost, if it has one.
+/// Cost of the faults of the run's schedule, if it has one.
 fn lost(text: &mut String, drive: &DriveResult) {
     let Some(lost) = drive.lost else { return };
     let asked = drive.host.asked().max(1) as f64;

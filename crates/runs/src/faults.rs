@@ -27,13 +27,13 @@ const KINDS: [&str; 2] = ["failing", "silent"];
 /// The most faults of a schedule.
 const MOST: usize = 4_096;
 
-/// What is wrong with a schedule, with its place.
+/// Error in a schedule, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct FaultsError {
     /// File, line and column, from 1; or the option as it was given.
     pub place: String,
-    /// What is wrong, and what was expected.
+    /// The error, and the value that was expected.
     pub what: String,
 }
 

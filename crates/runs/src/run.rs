@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What parts that failed have cost a `drive` at rest.
+/// Cost of failed parts to a `drive` at rest.
 fn lost<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, measured: &Measured) -> LostResult {
     LostResult { bytes: drive.lost_bytes().0, failed: measured.failed_for_failures(), faults_to_come: drive.scheduled().count() as u64 }
 }

@@ -155,7 +155,8 @@ impl Listener {
         self.closer.try_clone().map(Closer)
     }
 
-    /// What becomes readable once a client is there, and once it is to be closed. Nobody can be relied on to knock: the socket's file may be gone.
+    /// Descriptors that become readable once a client is there, and once it is to be closed. A connection cannot be relied on to wake it for that: the
+    /// socket's file may be gone.
     pub(crate) fn watched(&self) -> [BorrowedFd<'_>; 2] {
         [self.descriptor(), self.closes.as_fd()]
     }
@@ -258,7 +259,7 @@ impl Stream {
         }
     }
 
-    /// How many bytes have come and were not read, `most` at most and as far as one look shows; `None`: none have. 0: there will be no more.
+    /// Number of bytes that have come and were not read, `most` at most and as far as one look shows; `None`: none have. 0: there will be no more.
     pub(crate) fn peek(&self, most: usize) -> io::Result<Option<usize>> {
         let mut buffer = [0u8; 64];
         let most = most.min(buffer.len());

@@ -35,7 +35,7 @@ impl Client {
         self.is_busy.store(is_busy, Ordering::Release);
     }
 
-    /// What it has said is done with.
+    /// Its message is done with.
     pub(crate) fn is_answered(&self) {
         self.is_busy.store(false, Ordering::Release);
     }
@@ -100,7 +100,7 @@ impl Clients {
         let there = std::mem::take(&mut *self.lock());
         for place in there {
             place.client.upgrade().iter().for_each(|client| client.stream.shut());
-            // What a thread panicked over has been said.
+            // The cause of a panic of the thread has been reported.
             let _ = place.thread.join();
         }
     }

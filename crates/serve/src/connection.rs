@@ -33,7 +33,7 @@ pub(crate) struct Connection {
     is_gone: AtomicBool,
     began: Instant,
     origin: Origin,
-    /// How often its client has said something to its end.
+    /// Number of times that its client has completed a message.
     said: AtomicU32,
     /// When its client was heard last, in microseconds since it began.
     heard: AtomicU64,
@@ -45,7 +45,7 @@ const OUTPUT_KEPT: usize = 1 << 20;
 /// Bytes of a message that is half there that have to come in a second, in the mean of as long as a peer is waited for in the middle of one.
 const LEAST_RATE: u64 = 1 << 10;
 
-/// How fast a message comes that is half there.
+/// Rate at which a message comes that is half there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Half {
     /// Since when bytes of it are counted, in microseconds.
@@ -141,7 +141,7 @@ enum Then {
     Out,
 }
 
-/// What comes once bytes were handed out.
+/// Continuation once bytes were handed out.
 struct Rest {
     /// More can be handed out.
     goes_on: bool,
@@ -261,8 +261,8 @@ impl Connection {
         self.origin
     }
 
-    /// How many messages of the negotiation its client has said to their end, as far as that counts: whoever has said more is about to show who it is, or says
-    /// more without an end.
+    /// Number of messages of the negotiation that its client has completed, as far as that counts: a client that has completed more is about to show who it is,
+    /// or sends more without an end.
     pub(crate) fn said(&self) -> u32 {
         self.said.load(Ordering::Acquire).min(SAID_MAX)
     }
@@ -418,7 +418,7 @@ impl Connection {
                 taken += count;
                 self.in_batch.store(false, Ordering::Release);
                 if session.is_none() {
-                    // What is said to its end has an answer.
+                    // A message that is complete has an answer.
                     let is_answered = self.lock().has_output();
                     self.said.fetch_add(u32::from(is_answered), Ordering::AcqRel);
                 }

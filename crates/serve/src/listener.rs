@@ -124,8 +124,8 @@ pub fn serve(address: &Address, disks: Vec<(Export, Arc<dyn Disk>)>, config: Con
     serve_on(open_door(address, &config)?, disks, config)
 }
 
-/// Opens the door at `address`, for [`serve_on`] with the same `config`. Clients that come meanwhile wait. Whoever has other things to make ready for a server
-/// does that behind an open door, and makes nothing where another server has it.
+/// Opens the door at `address`, for [`serve_on`] with the same `config`. Clients that come meanwhile wait. A caller that has other things to make ready for a
+/// server does that behind an open door, and makes nothing where another server has it.
 ///
 /// # Errors
 /// As [`serve`].

@@ -57,7 +57,7 @@ fn files(scratch: &Scratch) -> BTreeMap<PathBuf, (Vec<u8>, i64, i64)> {
 /// The round of units that read as zeroes.
 const ZEROES: u64 = 9;
 
-/// What each unit reads: its round, or nothing where it answers with an error.
+/// Round that each unit reads as; `None` where it answers with an error.
 fn read(disk: &mut Disk) -> Vec<Option<u64>> {
     let of_unit = |unit: u64| {
         let bytes = disk.try_to(&Op::Read { offset: unit * UNIT, length: UNIT as u32 })?;

@@ -206,7 +206,7 @@ fn a_second_signal_gives_up_at_once_and_says_so() {
     assert_eq!(answer.cookie, 2);
     server.signal(Signal::TERM);
     server.says("stopping");
-    // What comes within a second is the same signal once more, as GNU timeout sends it.
+    // A signal that comes within a second is the same signal once more, as GNU timeout sends it.
     server.signal(Signal::TERM);
     let first = std::time::Instant::now();
     while server.child.try_wait().expect("it is ours").is_none() {

@@ -98,7 +98,7 @@ fn a_drive_of_32_dies_notices_that_one_has_failed_and_never_uses_it_again() {
         groups.map(|group| drive.firmware()[0].groups().use_of(wordline_ftl::BlockGroup(group as u32))).collect::<Vec<_>>()
     };
     assert!(uses(&drive).iter().all(|of| matches!(of, Use::Lost | Use::Bad)));
-    // What is lost is told as runs, and what cannot be read is exactly that.
+    // Lost units are returned as runs, and units that cannot be read are exactly those.
     let lost: u64 = drive.firmware()[0].lost(0..u32::MAX).map(|run| u64::from(run.units.end - run.units.start)).sum();
     assert_eq!(lost, drive.firmware()[0].lost_units());
     assert_eq!(refused(&mut drive, &config), lost);
@@ -151,7 +151,7 @@ fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed
         if step == steps / 2 {
             drive.inject(Fault::Die(die, DieFault::Die { silent: false }));
             for (sector, known) in (0..sectors).zip(&mut twin) {
-                // What is in the buffer may be on its way there.
+                // Data in the buffer may be on its way there.
                 let located = drive.locate(sector);
                 known.1 = located.is_buffered || located.on_flash.is_some_and(|place| place.die == die);
             }

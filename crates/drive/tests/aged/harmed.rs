@@ -101,7 +101,7 @@ fn a_die_that_fails_in_the_middle_of_its_work_fails_its_own_requests_and_no_othe
             assert!(seen.failed > 0 && seen.failed == seen.for_failures, "{fault:?}: {} failed, {} for it", seen.failed, seen.for_failures);
             assert!(seen.flash.iter().all(|(at, flash)| flash.ok || (flash.die == DIE && *at >= AT)), "{fault:?}: another die failed");
             if let DieFault::Die { .. } = fault {
-                // What had left the array by then is past harm, and a page is transferred in less than a millisecond.
+                // Data that had left the array by then is past harm, and a page is transferred in less than a millisecond.
                 let after = |at: Nanos| at > AT + Nanos::from_millis(1);
                 assert!(seen.flash.iter().all(|(at, flash)| flash.die != DIE || !after(*at) || !flash.ok), "it is dead");
             }

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! - A read that fails makes no die suspect if it has left fewer wrong bits than noise: its page is old, or has been hit by something of its own.
-//! - A probe is one sensing, and no try follows it: on old cells most first tries fail, so that one has failed says nothing. What it is judged by is the
-//!   number of wrong bits. A die that puts out nothing reads as noise, half of whose bits are wrong; an old page has a few.
+//! - A probe is one sensing, and no try follows it: on old cells most first tries fail, so that one has failed says nothing. The number of wrong
+//!   bits is the criterion. A die that puts out nothing reads as noise, half of whose bits are wrong; an old page has a few.
 //! - A page with fewer wrong bits than noise is read again with all its tries. If these do not mend it either, it is old, and the die is well as far as it is
 //!   concerned.
 //! - An erased page reads as good.
@@ -20,7 +20,7 @@
 //!   are erased.
 //! - Blocks that were found bad stay counted, but only a page that reads as noise makes a failed die of a suspect one: blocks that wear out one by one do not.
 //!
-//! A die that does not answer has failed without any of this. What becomes of a failed die is for all rooms; `dispatch` goes from one to the next.
+//! A die that does not answer has failed without any of this. The handling of a failed die is for all rooms; `dispatch` goes from one to the next.
 
 mod walk;
 
@@ -260,7 +260,7 @@ mod tests {
             let (verdict, read) = judged(&config(), Sign::Status, answers);
             assert_eq!((verdict, read), (Verdict::Well, vec![(49, false), (49, true), (51, false), (51, true)]));
         }
-        // What is noise only at the second look is noise.
+        // A page that reads as noise only at the second look is noise.
         let late = |_, has_tries| if has_tries { NOISE } else { (Status::Uncorrectable, CODEWORD / 4 - 1) };
         assert_eq!(judged(&config(), Sign::Status, late).0, Verdict::Failed);
     }

@@ -138,7 +138,7 @@ fn end_read(rooms: &mut Rooms, die: DieId, pending: &Pending, good: bool) {
     }
 }
 
-/// End an operation that was under way when its die failed. Whatever its status says, nothing of it counts but what was read for the host.
+/// End an operation that was under way when its die failed. Data that was read for the host is all that counts of it, whatever its status.
 #[cold]
 #[inline(never)]
 pub(super) fn end_on_failed(rooms: &mut Rooms, report: &Report<'_>, pending: &Pending) {

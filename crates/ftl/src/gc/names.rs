@@ -1,4 +1,4 @@
-//! Units without a name: valid units whose page can be read no more, neither data nor spare area. What they are called only the map says, and that goes from
+//! Units without a name: valid units whose page can be read no more, neither data nor spare area. Their names are in the map alone, and that goes from
 //! units to places.
 //!
 //! The map is looked through once for all that wait, a segment with each report: however large it is, no event waits for it. Until the units of a
@@ -136,7 +136,7 @@ mod tests {
         names.seek(&map, &layout, (GROUP, 8), 0b001);
         let found: Vec<BTreeMap<u32, u32>> = (0..8).filter_map(|_| names.step(&map, &layout)).map(|page| page.names).collect();
         assert_eq!(found, [BTreeMap::from([(2, 9_000)]), BTreeMap::from([(0, 5)])]);
-        // What the host has trimmed meanwhile has no name, and is not waited for.
+        // A unit that the host has trimmed meanwhile has no name, and is not waited for.
         names.seek(&map, &layout, (GROUP, 8), 0b001);
         map.clear(5, 1, |_, _| ());
         let found: Vec<_> = (0..4).filter_map(|_| names.step(&map, &layout)).map(|page| page.names.len()).collect();

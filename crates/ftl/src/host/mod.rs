@@ -412,7 +412,7 @@ mod tests {
         rooms.submit(Request { id: 1, lpn: 4, ..PLAIN });
         rooms.submit(trim(2, 0, 3));
         rooms.submit(trim(3, 3, sectors - 1));
-        // What is written anew has to be trimmed anew.
+        // A sector that is written anew has to be trimmed anew.
         rooms.submit(Request { id: 4, lpn: 4, skip_head: 1, skip_tail: sectors - 2, ..PLAIN });
         rooms.submit(trim(5, sectors - 1, sectors));
         assert!(rooms.core.buffer().held(4).is_some(), "a sector was written since");

@@ -253,7 +253,7 @@ impl Writing {
             let state = match groups.use_of(group) {
                 Use::Bad | Use::Metadata => return None,
                 _ if groups.is_condemned(group) || unsure.contains(&group) => doubtful?,
-                // Of a lost group too: by the checkpoint recovery knows which units were there.
+                // Lost groups too: recovery takes the units that were there from the checkpoint.
                 Use::Closed | Use::Draining | Use::Drained | Use::Lost => KnownState::Closed { age: groups.age(group) },
                 Use::Free => KnownState::Free,
                 Use::Active => KnownState::Open,

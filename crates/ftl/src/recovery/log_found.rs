@@ -168,7 +168,7 @@ fn begin_of(pages: &[LogPage], gaps: &[(u64, u64)], anywhere: bool) -> Option<(u
     let from = pages.windows(2).rposition(|pair| !follows(pair)).map_or(0, |at| at + 1);
     let whole = &pages[from..];
     let is_there = |begun: u64| whole.first().is_some_and(|first| first.serial <= begun || is_optional(begun, first.serial));
-    // Of a checkpoint no page may be missing, whatever else may.
+    // Every page of a checkpoint has to be there.
     let is_complete =
         |end: u64, begun: u64| whole.iter().filter(|page| (begun..=end).contains(&page.serial)).count() as u64 == end + 1 - begun;
     let is_sure = |page: &&LogPage| anywhere || !gaps.iter().any(|&(before, start)| before < page.serial && page.serial < start);

@@ -397,7 +397,7 @@ fn resume_logged(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: Bl
     let filling = scan.filling(stand);
     let Some(oob) = metadata.oob_mut() else { return };
     for program in (0..programs).filter(|&program| layout.units_of(program).any(is_untold)) {
-        // What is not best here was overtaken.
+        // Units that are not the best here were overtaken.
         let told: Vec<MarkCopy> =
             layout.units_of(program).map(|offset| if is_best(offset) { marks[offset as usize] } else { MarkCopy::NOTHING }).collect();
         oob.found_program(group, program, &told, scan.kept_places.get(&(filling, program)).copied());

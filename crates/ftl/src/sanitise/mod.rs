@@ -386,7 +386,7 @@ impl Sanitise {
         }
         let layout = *core.layout();
         if core.is_failed(layout.die(group)) {
-            // No operation reaches it, but its keys can be destroyed. What cannot was told when the die failed.
+            // No operation reaches it, but its keys can be destroyed. Secrets that cannot be destroyed so were reported when the die failed.
             for addr in left {
                 if self.keys.is_some() { self.drop_key(core, metadata, addr, barrier, trims) } else { self.secrets_mut().gone_one(addr) }
             }
@@ -550,8 +550,8 @@ impl Sanitise {
         self.secrets.as_mut().map_or(Offer::Nothing, |secrets| tasks::step(secrets, core, panel, metadata, die))
     }
 
-    /// Go on without `die`, which has failed. What is secret there can be reached by no operation of the firmware: it is told, and waits for it end. Keys are
-    /// destroyed all the same.
+    /// Go on without `die`, which has failed. Secrets there can be reached by no operation of the firmware: they are reported, and waits for them end. Keys
+    /// are destroyed all the same.
     #[cold]
     pub(crate) fn leave(&mut self, core: &mut Core, metadata: &mut Metadata, die: DieId) {
         let Some(secrets) = &mut self.secrets else { return };
@@ -570,7 +570,8 @@ impl Sanitise {
         barriers.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
     }
 
-    /// End the way of the units of `batch`, whose program in `group` was under way when its die failed. What the program has left there is out of reach, too.
+    /// End the way of the units of `batch`, whose program in `group` was under way when its die failed. Data that the program has left there is out of
+    /// reach, too.
     #[cold]
     pub(crate) fn never_lands(&mut self, core: &mut Core, metadata: &mut Metadata, group: BlockGroup, batch: &[Entry]) {
         let units = self.before_landing(core, batch);

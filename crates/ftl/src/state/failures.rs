@@ -1,6 +1,6 @@
 //! Dies that have failed and what was lost with them, and units that a read has failed for.
 //!
-//! What lies on a failed die stays in its block groups, and the map goes on pointing there: a unit is lost if its address is in a group of a failed die. That
+//! Data on a failed die stays in its block groups, and the map goes on pointing there: a unit is lost if its address is in a group of a failed die. That
 //! takes no memory for the units. A unit is lost until the host writes or trims it.
 
 use wordline_units::{DieId, Id, OpTag, PartId, Priority};
@@ -127,15 +127,15 @@ pub(crate) fn let_serve(core: &mut Core, die: DieId) {
     }
 }
 
-/// Take `die` out of service: it leaves all sets of dies, and its groups are lost or bad. What it is doing still ends. Returns the number of units that are
-/// lost with it.
+/// Take `die` out of service: it leaves all sets of dies, and its groups are lost or bad. Operations under way on it still end. Returns the number of units
+/// that are lost with it.
 #[cold]
 pub(crate) fn fail_die(core: &mut Core, die: DieId) -> u32 {
     watch(core);
     let Core { dies, groups, idle, loadable, ready, failures, layout, .. } = core;
     idle.remove(die);
     loadable.remove(die);
-    // What is suspended goes on, or it would never end.
+    // A suspended operation goes on, or it would never end.
     if !matches!(dies[die].activity(), Activity::Suspended(_)) {
         ready.retain(|&ready| ready != die);
     }

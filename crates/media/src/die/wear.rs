@@ -77,8 +77,8 @@ impl<B: Backing> Die<B> {
         Err(MediaError::unexpected(&self.file, offset, expected, "two broken copies"))
     }
 
-    /// A file of an older version becomes one of today's: first it has room for tails, then it says so, in one byte. What of a die had failed was not kept
-    /// then.
+    /// A file of an older version becomes one of today's: first it has room for tails, then it says so, in one byte. Failures of parts of a die were not
+    /// kept then.
     pub(super) fn become_new(&mut self, is_short: bool) -> Result<(), MediaError> {
         if is_short {
             let length = self.shape().file_bytes();

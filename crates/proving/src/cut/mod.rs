@@ -12,8 +12,8 @@
 //! twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that was whole is used; what was recovered stays, whatever
 //! the next cut does; no read is answered before pages that were sensed to their end have brought what it asked for; the firmware
 //! reads whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
-//! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, the drive around the core. What fails for good is in
-//! trials of its own: `world/failing.rs`.
+//! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, the drive around the core. Parts that fail for good
+//! are in trials of their own: `world/failing.rs`.
 
 mod keys;
 mod ledger;
@@ -366,7 +366,7 @@ pub fn trial(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Re
 /// As [`trial`], on the drive of `scenario`.
 ///
 /// # Errors
-/// What was broken.
+/// The check that was broken.
 pub fn trial_on(scenario: Scenario, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Result<Tally, String> {
     let seed = scenario.seed;
     let mut world = World::new(scenario, bug);
@@ -397,7 +397,7 @@ pub const MANY: &[f64] = &[0.0, 0.003, 0.01, 0.05, 0.2];
 /// told.
 ///
 /// # Errors
-/// What was broken.
+/// The check that was broken.
 pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
     // What is stopped is tried elsewhere, and seeds that have shown something go on showing it.
     rotten_trial_on(still(seed), requests, shares, bug)
@@ -412,7 +412,7 @@ fn leave_to_others(scenario: &mut Scenario) {
 /// As [`rotten_trial`], on the drive of `scenario`.
 ///
 /// # Errors
-/// What was broken.
+/// The check that was broken.
 pub fn rotten_trial_on(mut scenario: Scenario, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
     let seed = scenario.seed;
     leave_to_others(&mut scenario);
@@ -452,7 +452,7 @@ pub fn spacious(seed: u64) -> Scenario {
 /// One drive through some lives, in one of which, or between two, something fails for good; `failures` times, of these `extents`.
 ///
 /// # Errors
-/// What was broken: an older state of what was flushed, or a unit that fails and of which nothing lay in what has failed.
+/// The check that was broken: an older state of flushed data, or a unit that fails and of which nothing lay in the parts that have failed.
 pub fn failing_trial(
     mut scenario: Scenario,
     requests: u64,
@@ -512,7 +512,7 @@ pub struct Failing {
     pub cut: Option<u64>,
     /// Requests in each life.
     pub requests: u64,
-    /// What was broken.
+    /// The check that was broken.
     pub problem: String,
 }
 
@@ -532,7 +532,7 @@ pub fn breaks(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> O
 /// A trial, and what it broke, as an error or a panic.
 ///
 /// # Errors
-/// What was broken.
+/// The check that was broken.
 pub fn attempt(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Result<Tally, Failing> {
     let tried = catch_unwind(AssertUnwindSafe(|| trial(seed, cut, requests, bug)));
     let problem = match tried {

@@ -62,7 +62,7 @@ impl Extent {
     pub const ALL: &[Extent] = &[Extent::Page, Extent::Block, Extent::Plane, Extent::Die];
 }
 
-/// How a life ends before its price is taken.
+/// End of a life before its price is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// An orderly stop.
@@ -74,7 +74,7 @@ pub enum End {
 /// The drive of `scenario` through some lives, each of which ends in one of `ends`. At each end all single failures are tried.
 ///
 /// # Errors
-/// What was broken: an older state of what was flushed, or whatever [`super::trial`] finds.
+/// The check that was broken: an older state of flushed data, or any fault that [`super::trial`] finds.
 pub fn priced_trial(mut scenario: Scenario, requests: u64, ends: &[End], extents: &[Extent], bug: Option<Bug>) -> Result<Price, String> {
     leave_to_others(&mut scenario);
     scenario.config.oob_copies = true;

@@ -1,6 +1,7 @@
-//! Does the detector call a die failed that has only grown old, or miss one that has failed? How soon does it find one, and does each technique let go of it?
+//! Test of the detector of failed dies: it calls no die failed that has only grown old, misses none that has failed, and finds one in time; each technique
+//! lets go of it.
 //!
-//! The twin knows which dies were killed. What the firmware knows of them are statuses and counts of wrong bits.
+//! The twin holds the dies that were killed. The firmware has only statuses and counts of wrong bits of them.
 //!
 //! Does not check: what comes after a restart.
 
@@ -20,7 +21,7 @@ use wordline_units::{Cause, DieId, HostOp, HostRequest, Nanos};
 /// Time within which a failed die is found, from the first sign on.
 const LATENCY: Nanos = Nanos::from_millis(100);
 
-/// What is told of dies.
+/// Events about dies.
 #[derive(Clone, Debug, Default)]
 struct Told {
     suspected: Vec<(Nanos, DieId)>,

@@ -26,7 +26,7 @@ pub struct FailedResult {
     pub flushes: u64,
 }
 
-/// What the faults of a run's schedule have cost.
+/// Cost of the faults of a run's schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostResult {
     /// Bytes that were lost when the drive had come to rest after the run: nobody has written or trimmed them since.
@@ -74,7 +74,7 @@ impl HostResult {
 }
 
 impl Report {
-    /// Drives that failed requests, over all their seeds, in each cell. What failed for a fault of a run's schedule was asked for.
+    /// Drives that failed requests, over all their seeds, in each cell. Failures for a fault of a run's schedule were asked for.
     pub fn failures(&self) -> Vec<Failures<'_>> {
         let unexplained = |drive: &DriveResult| drive.host.failed - drive.lost.map_or(0, |lost| lost.failed);
         let mut all: Vec<Failures<'_>> = Vec::new();

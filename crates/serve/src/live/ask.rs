@@ -26,7 +26,7 @@ pub(crate) enum Query {
     Look,
     /// Where are these bytes? So many mapping units at most.
     Locate { from: u64, end: u64, units_max: usize },
-    /// Which of these bytes are lost? Of one die, or of all.
+    /// Lost stretches of these bytes, on one die or on all.
     Lost { from: u64, end: u64, element: Option<DieId> },
     /// These bytes are like this.
     Hint { from: u64, end: u64, change: Change },
@@ -99,9 +99,9 @@ pub struct Look {
     pub is_worn_out: bool,
     /// Dies that have failed, as far as the firmware has noticed.
     pub failed: Vec<DieId>,
-    /// How full each core is: its share of the drive over the units of its block groups in service.
+    /// Utilisation of each core: its share of the drive over the units of its block groups in service.
     pub utilisation: Vec<f64>,
-    /// How often since the start something has gone from whole to lost.
+    /// Number of times since the start that something has gone from whole to lost.
     pub lost_generation: u64,
     /// How warm its cells are, where they have physics.
     pub temperature: Option<Celsius>,
@@ -115,7 +115,7 @@ pub struct Look {
     pub survives: &'static str,
     /// Whether the write buffer survives it too.
     pub keeps_buffer: bool,
-    /// What went wrong with the media, or what of the data is lost or refused.
+    /// The error of the media, or the data that is lost or refused.
     pub trouble: Option<String>,
     /// Recordings that run.
     pub recordings: usize,

@@ -22,7 +22,7 @@ pub struct LostFound {
     pub runs: Vec<LbaStatus>,
     /// The byte at which to ask on; `None`: these are all.
     pub next: Option<u64>,
-    /// How often since the start something has gone from whole to lost.
+    /// Number of times since the start that something has gone from whole to lost.
     pub generation: u64,
 }
 

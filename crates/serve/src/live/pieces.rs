@@ -162,7 +162,7 @@ mod tests {
         asked_of(op, true)
     }
 
-    /// Of a drive whose units hold something if they are not trimmed whole, or hold nothing.
+    /// Requests for a drive whose units hold something if they are not trimmed whole, or hold nothing.
     fn asked_of(op: Op, holds: bool) -> Vec<(HostOp, u64, u32, bool)> {
         let mut pieces = Pieces::of(op, 16_384, false);
         std::iter::from_fn(|| pieces.next(|_| holds))

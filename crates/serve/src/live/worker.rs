@@ -373,8 +373,8 @@ impl<P: Payload> Worker<P> {
         self.jobs[index] = Some(job);
     }
 
-    /// What is zeroed to be trimmed again is not trimmed again where `write` comes after the zeroes: the client's data would go with them once the rest of the
-    /// unit is trimmed.
+    /// Sectors that are zeroed to be trimmed again are not trimmed again where `write` comes after the zeroes: the client's data would go with them once the
+    /// rest of the unit is trimmed.
     fn overtake(&mut self, write: &HostRequest) {
         if self.zeroing == 0 {
             return;

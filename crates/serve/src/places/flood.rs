@@ -24,14 +24,14 @@ enum Kind {
     Honest(u64),
 }
 
-/// What is wrong with the door.
+/// Bug planted in the door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
-    /// Who comes has a thread at once, as it was once.
+    /// A client that comes has a thread at once, as it was once.
     NoHall,
-    /// Whoever has said most goes first.
+    /// The client that has completed most messages goes first.
     MostSaidGoes,
-    /// Who comes last has to go.
+    /// The client that comes last has to go.
     NewestGoes,
     /// Where somebody is from does not matter.
     NoShares,

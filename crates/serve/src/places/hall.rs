@@ -14,17 +14,17 @@ use crate::address::{Listener, Stream};
 /// Clients that are let in at once, at most: others are to be heard in between.
 const AT_ONCE: usize = 64;
 
-/// How soon one is listened to again that has said something, and not enough.
+/// Time after which a client is read again that has sent something, and not enough.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// How many may wait, for what, and for how long.
+/// Limits on waiting: the number of clients, the bytes to be sent, and the time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manners {
     /// Those who may wait at a time, at least one.
     pub(crate) most: usize,
     /// Bytes that one has to have said to be heard.
     pub(crate) enough: usize,
-    /// How long one may take for them.
+    /// Time that one may take for them.
     pub(crate) patience: Duration,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Hall<T> {
     waiting: VecDeque<Waiting<T>>,
 }
 
-/// What has happened at the door.
+/// Events at the door.
 #[derive(Debug)]
 pub(crate) struct News<T> {
     /// Those who have said enough. They are in the hall no longer.
@@ -76,14 +76,14 @@ impl<T: AsRef<Stream>> Hall<T> {
     /// Waits until something happens at `listener` or in the hall, for so long if `limit` says how long.
     ///
     /// # Errors
-    /// What the host says, such as that there are no descriptors left.
+    /// The error that the host returns, such as that there are no descriptors left.
     pub(crate) fn wait(&mut self, listener: &Listener, limit: Option<Duration>) -> io::Result<News<T>> {
         let next = self.waiting.front().map(|first| self.manners.patience.saturating_sub(first.came.elapsed()));
         let again = self.waiting.iter().any(|waiting| waiting.mumbles).then_some(AGAIN);
         let limit = [limit, next, again].into_iter().flatten().min();
         let mut fds = Vec::with_capacity(2 + self.waiting.len());
         fds.extend(listener.watched().map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)));
-        // Who mumbles is readable all the time.
+        // A client that has sent something, and not enough, is readable all the time.
         let wanted = |waiting: &Waiting<T>| if waiting.mumbles { PollFlags::RDHUP } else { PollFlags::IN };
         fds.extend(self.waiting.iter().map(|waiting| PollFd::from_borrowed_fd(waiting.who.as_ref().descriptor(), wanted(waiting))));
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());

@@ -1,8 +1,8 @@
-//! Who has to go for another one who comes: judged by where each is from, how far each has come, and who was there first.
+//! Choice of the client that has to go for another one that comes: judged by where each is from, how far each has come, and who was there first.
 
 use std::net::IpAddr;
 
-/// Where a peer is from. Whoever has one address has all of a network that is given out as one: 64 bits of IPv6.
+/// Origin of a peer. A peer that has one address has all of a network that is given out as one: 64 bits of IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin(Option<IpAddr>);
 

@@ -26,7 +26,7 @@ fn served(name: &str) -> Option<DriveConfig> {
     (!keeps_keys).then_some(config)
 }
 
-/// What has become of a drive whose client has written `BLOCKS` blocks twice, flushed, and let go of them in pieces of `piece` bytes; without that, as large as
+/// State of a drive whose client has written `BLOCKS` blocks twice, flushed, and let go of them in pieces of `piece` bytes; without that, as large as
 /// the export prefers. Returns the bytes that the client wrote, too.
 fn used(config: DriveConfig, piece: Option<u64>) -> (Look, u64) {
     let (size, unit, sheet) = (config.exported().0, config.firmware.unit, config.sheet);

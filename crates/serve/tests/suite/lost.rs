@@ -117,7 +117,7 @@ fn a_failed_die_is_told_once_the_firmware_has_noticed_and_with_all_that_it_took(
     let fault = client.call(&Op::Read { offset: from * UNIT, length: (3 * UNIT) as u32 }).fault.expect("it is lost");
     assert_eq!(fault.offset, Some(first * UNIT), "{fault:?}");
     assert!(fault.message.contains("lost with its die"), "{fault:?}");
-    // What is written or trimmed is there again.
+    // A unit that is written or trimmed is there again.
     client.write(first * UNIT, &[7; UNIT as usize]);
     assert_eq!(client.call(&Op::Trim { offset: second * UNIT, length: UNIT, fua: false }).fault, None);
     let healed = (flagged(&served), smart(&served, "unreadable_units"), recorded(&served, None).0);

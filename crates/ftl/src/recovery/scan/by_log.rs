@@ -91,7 +91,7 @@ fn place(scan: &mut RecoveryScan, layout: &Layout, trust: Trust) {
     let log = scan.log.as_ref().expect("it has just been read");
     let (checkpoint, records, begun) =
         (log.checkpoint(), log.records().cloned().collect::<Vec<_>>(), log.resumed.whole.map_or(0, |_| log.resumed.begun));
-    // What capacitors have kept is in the checkpoint, in a record, or has landed after all that the log tells.
+    // Marks that capacitors kept are in the checkpoint, in a record, or landed after the last page of the log.
     let mut kept: Vec<(u64, ProgramMarks)> = std::mem::take(&mut scan.kept_marks);
     kept.retain(|(serial, record)| *serial > begun && !log.tells(record.filling, record.program));
     kept.sort_by_key(|(serial, _)| *serial);
@@ -175,7 +175,7 @@ fn find_unsealed(scan: &mut RecoveryScan, number: usize, layout: &Layout) {
                 secret.known.push((mark.lpn, number as u32, offset));
             }
         }
-        // What was overtaken on its way is told as nothing.
+        // Units that were overtaken on their way are recorded as nothing.
         if !is_named || marks.iter().flatten().any(|mark| *mark == MarkCopy::NOTHING) {
             secret.torn.push((number as u32, page.first));
         }

@@ -172,7 +172,7 @@ pub(in crate::recovery) fn dark_dies(scan: &RecoveryScan) -> Vec<DieId> {
 }
 
 /// True if a die has failed since the last start. Nothing on the other dies says what lay there, where second copies of marks are in the group that they are
-/// about. What was written since an earlier failure lies on dies that lived on.
+/// about. Data written since an earlier failure lies on dies that lived on.
 fn has_newly_failed(scan: &RecoveryScan) -> bool {
     dark_dies(scan).len() as u64 > super::super::history::last(scan).failed_dies
 }

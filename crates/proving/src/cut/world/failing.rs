@@ -48,7 +48,7 @@ impl World {
         !self.failed.harms.is_empty()
     }
 
-    /// What was to fail fails.
+    /// The part that was to fail fails.
     pub(super) fn befall(&mut self) {
         let Some((_, harm)) = self.failed.at.filter(|&(at, _)| self.boundaries >= at) else { return };
         self.failed.at = None;
@@ -81,7 +81,7 @@ impl World {
 
     /// Note what `harm` takes, and that it is there.
     fn condemn(&mut self, harm: Harm) {
-        // What no flush had covered may be older.
+        // Data that no flush had covered may be older.
         self.rot = self.rot.or(Some(0.0));
         self.note_taken(harm);
         self.failed.harms.push(harm);
@@ -141,7 +141,7 @@ impl World {
 
     /// `lpn` fails after a start: is it owed to what has failed?
     pub(super) fn check_taken(&mut self, lpn: u32, found: &[u32]) -> Result<(), String> {
-        // What was written to a part of it since has left the rest as it was.
+        // A write to a part of it since has left the rest as it was.
         let is_owed =
             self.failed.taken.get(&lpn).is_some_and(|&number| self.ledger.may_be(lpn, number)) || self.ledger.was_lost(lpn, found);
         if is_owed || self.failed.harms.len() != 1 {

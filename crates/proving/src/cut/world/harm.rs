@@ -35,7 +35,7 @@ impl World {
         self.broken.take().map_or(Ok(()), Err)
     }
 
-    /// What units may hold now.
+    /// Contents that units may hold now.
     pub(in crate::cut) fn ledger(&self) -> Ledger {
         self.ledger.clone()
     }
@@ -81,7 +81,7 @@ impl World {
         Ok((owed, over))
     }
 
-    /// What `lpn` reads as from `nand`, by the tables of `ftl`.
+    /// Contents that `lpn` reads as from `nand`, by the tables of `ftl`.
     fn read_by(&self, ftl: &Firmware, nand: &Nand, lpn: u32) -> Vec<u32> {
         let (newest, sectors) = (ftl.newest(lpn), self.sectors() as usize);
         let lost = vec![LOST; sectors];
