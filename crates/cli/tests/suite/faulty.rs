@@ -11,7 +11,7 @@ use wordline_nbd::Op;
 use wordline_nbd::client::{Ask, Client, Heard, Speak};
 
 use crate::served::Disk;
-use crate::{Scratch, wordline};
+use crate::{Scratch, started, wordline};
 
 const UNIT: u64 = 16_384;
 
@@ -20,16 +20,9 @@ struct Server(Child);
 
 impl Server {
     fn start(scratch: &Scratch, more: &[&str]) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
-            .args(["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--socket", "s"])
-            .args(more)
-            .current_dir(&scratch.0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wordline"));
+        command.args(["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--socket", "s"]).args(more);
+        let (child, line) = started(scratch, command.stderr(Stdio::piped()));
         assert!(line.starts_with("nbd+unix:///disk?socket="), "{line}");
         Server(child)
     }

@@ -1,7 +1,8 @@
 //! The command as its user meets it: arguments in, exit code, output and files out.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 mod bad_input;
 mod bounded;
@@ -36,6 +37,14 @@ mod worn;
 /// Run the command in `folder`.
 fn wordline(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_wordline")).args(arguments).current_dir(folder).output().expect("the command starts")
+}
+
+/// Process of `command`, started in the folder of `scratch`, and the first line that it prints, which is empty if it ends without one.
+fn started(scratch: &Scratch, command: &mut Command) -> (Child, String) {
+    let mut child = command.current_dir(&scratch.0).stdout(Stdio::piped()).spawn().expect("the command starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    (child, line)
 }
 
 /// A folder of one test's own, removed at the end.

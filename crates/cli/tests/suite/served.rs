@@ -10,7 +10,7 @@ use serde_json::Value;
 use wordline_nbd::Op;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 
-use crate::{Scratch, wordline};
+use crate::{Scratch, started, wordline};
 
 /// A server of its own; it goes when this does.
 pub(crate) struct Server(pub(crate) Child);
@@ -27,16 +27,9 @@ impl Server {
 
     /// A server of this command.
     pub(crate) fn with(scratch: &Scratch, arguments: &[&str]) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
-            .args(arguments)
-            .current_dir(&scratch.0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the command starts");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wordline"));
         // It says where it listens once it does.
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let (child, line) = started(scratch, command.args(arguments).stderr(Stdio::null()));
         assert!(line.starts_with("nbd+unix:///disk?socket="), "{line}");
         Server(child)
     }

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use wordline_nbd::Op;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 
-use crate::{Scratch, wordline};
+use crate::{Scratch, started, wordline};
 
 /// Bytes of each block that is written.
 const BLOCK: u64 = 4096;
@@ -23,19 +23,18 @@ struct Server {
 
 impl Server {
     fn start(scratch: &Scratch, more: &[&str]) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
-            .args(["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--media", "media", "--socket", "s"])
-            .args(more)
-            .current_dir(&scratch.0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wordline"));
+        command.args(["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--media", "media", "--socket", "s"]).args(more);
+        let (server, line) = Server::of(scratch, &mut command);
         assert!(line.starts_with("nbd+unix:///disk?socket="), "{line}");
+        server
+    }
+
+    /// The server that `command` starts, and the first line that it prints.
+    fn of(scratch: &Scratch, command: &mut Command) -> (Server, String) {
+        let (mut child, line) = started(scratch, command.stderr(Stdio::piped()));
         let stderr = BufReader::new(child.stderr.take().expect("piped"));
-        Server { child, stderr }
+        (Server { child, stderr }, line)
     }
 
     fn signal(&self, signal: Signal) {
@@ -223,18 +222,10 @@ fn a_second_signal_gives_up_at_once_and_says_so() {
 #[test]
 fn under_nohup_a_terminal_that_closes_stops_nothing() {
     let scratch = Scratch::new("nohup");
-    let mut child = Command::new("sh")
-        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_wordline")])
-        .args(["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--socket", "s"])
-        .current_dir(&scratch.0)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("a shell");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
-    let stderr = BufReader::new(child.stderr.take().expect("piped"));
-    let mut server = Server { child, stderr };
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_wordline")]);
+    command.args(["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--socket", "s"]);
+    let (mut server, _) = Server::of(&scratch, &mut command);
     server.signal(Signal::HUP);
     server.signal(Signal::TERM);
     // Had it counted, this would have been the second.
@@ -325,17 +316,7 @@ fn a_folder_alone_says_which_drive_is_in_it() {
     for arguments in
         [&["serve", "--media", "media", "--socket", "s"][..], &["serve", "--media", "media", "--socket", "s", "--size", "256MiB"]]
     {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
-            .args(arguments)
-            .current_dir(&scratch.0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
-        let stderr = BufReader::new(child.stderr.take().expect("piped"));
-        let mut server = Server { child, stderr };
+        let (mut server, line) = Server::of(&scratch, Command::new(env!("CARGO_BIN_EXE_wordline")).args(arguments));
         if arguments.len() > 5 {
             // Something else is asked of the drive than it was made with.
             assert!(line.is_empty() && server.says("another drive").contains("media"), "{line}");
