@@ -13,9 +13,7 @@ use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Nanos};
 
-use crate::common::stamped;
-
-const SECTOR: u64 = 512;
+use crate::common::{SECTOR, answered, stamped};
 
 type Live = Drive<Completions, MediaPayload<Memory>>;
 
@@ -48,14 +46,8 @@ fn ask(drive: &mut Live, op: HostOp, unit: u64, count: u32, fua: bool, bytes: &[
 fn try_to(drive: &mut Live, op: HostOp, unit: u64, count: u32, fua: bool, bytes: &[u8]) -> Option<Vec<u8>> {
     let sectors = drive.unit_bytes().0 / SECTOR;
     let request = HostRequest { fua, ..HostRequest::new(op, unit * sectors, count * sectors as u32) };
-    let id = drive.submit(&request, bytes);
-    loop {
-        if let Some(done) = drive.observer.take(id) {
-            return done.ok.then(|| drive.bytes_of(id).to_vec());
-        }
-        let next = drive.next_at().expect("something is pending while a request is outstanding");
-        drive.run_until(next);
-    }
+    let (done, read) = answered(drive, &request, bytes).expect("no power is cut while it works");
+    done.ok.then_some(read)
 }
 
 /// A state of a unit: from which entry of the tape it may be there, from which it must (or what came after), and its stamp; 0: zeroes.

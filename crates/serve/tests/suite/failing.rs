@@ -1,68 +1,22 @@
 //! Does what has failed for good stay failed: over restarts, when faults are cleared, and with a die that does not answer?
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wordline_chip::DieFault;
-use wordline_drive::{Config, Drive, Fault};
-use wordline_engine::Completions;
+use wordline_drive::{Config, Fault};
 use wordline_nbd::Op;
-use wordline_serve::{Durability, MediaPayload, MediaStore, Timing, open_or_make, replace_missing};
-use wordline_units::{BlockId, DieId, HostOp, HostRequest, PlaneId};
+use wordline_serve::{Durability, Timing, open_or_make, replace_missing};
+use wordline_units::{BlockId, DieId, HostOp, PlaneId};
 
-use crate::common::{connect, small_drive, stamped};
+use crate::common::{Folder, Live, NAMED, answered, connect, of_unit, small_drive, stamped};
 use crate::control::{Served, served};
-
-type Live = Drive<Completions, MediaPayload<wordline_media::Disk>>;
-
-const SECTOR: u64 = 512;
-const NAMED: (&str, u128) = ("a drive", 7);
-
-/// Media in a folder of their own.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let folder = std::env::temp_dir().join(format!("wordline-failing-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        Folder(folder)
-    }
-
-    fn drive(&self, config: &Config) -> Live {
-        let opened = open_or_make(&self.0, config, NAMED, Durability::Process).expect("sound media");
-        let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
-        let store = MediaStore::new(opened.media, units, opened.dump);
-        if opened.is_found {
-            Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), None)
-        } else {
-            Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die))
-        }
-    }
-
-    fn die(&self, number: u32) -> PathBuf {
-        self.0.join(format!("die-{number:03}.media"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Asks, and waits for the answer; `None`: the request failed.
 fn ask(drive: &mut Live, op: HostOp, unit: u64, bytes: &[u8]) -> Option<Vec<u8>> {
-    let sectors = drive.unit_bytes().0 / SECTOR;
-    let request = if op == HostOp::Flush { HostRequest::new(op, 0, 0) } else { HostRequest::new(op, unit * sectors, sectors as u32) };
-    let id = drive.submit(&request, bytes);
-    loop {
-        if let Some(done) = drive.observer.take(id) {
-            return done.ok.then(|| drive.bytes_of(id).to_vec());
-        }
-        let next = drive.next_at().expect("something is pending while a request is outstanding");
-        drive.run_until(next);
-    }
+    let request = of_unit(drive, op, unit);
+    let (done, read) = answered(drive, &request, bytes).expect("no power is cut");
+    done.ok.then_some(read)
 }
 
 const UNITS: u64 = 500;
@@ -101,7 +55,7 @@ fn what_has_failed_has_failed_after_ten_restarts() {
         ("plane", 1, DieFault::Plane(PlaneId(0))),
         ("blocks", 0, blocks),
     ] {
-        let folder = Folder::new(name);
+        let folder = Folder::new(&format!("failing-{name}"));
         let mut drive = filled(&folder, &config);
         assert!(failing(&mut drive, bytes).is_empty());
         let fault = Fault::Die(DieId(die), fault);
@@ -125,7 +79,7 @@ fn what_has_failed_has_failed_after_ten_restarts() {
 #[test]
 fn faults_of_single_reads_and_programs_end_with_the_drive() {
     let config = small_drive(2, &["cells.physics=false"]);
-    let folder = Folder::new("passing");
+    let folder = Folder::new("failing-passing");
     let mut drive = filled(&folder, &config);
     let place = drive.locate(0).on_flash.expect("it was flushed");
     let (plane, block, page) = (place.plane, place.block, place.page);
@@ -141,7 +95,7 @@ fn faults_of_single_reads_and_programs_end_with_the_drive() {
 fn a_drive_that_lost_a_die_says_how_it_starts_without_it() {
     let config = small_drive(2, &["cells.physics=false"]);
     for gone in [0, 1] {
-        let folder = Folder::new(&format!("gone-{gone}"));
+        let folder = Folder::new(&format!("failing-gone-{gone}"));
         filled(&folder, &config).go_down();
         std::fs::remove_file(folder.die(gone)).expect("it was there");
         let refused = open_or_make(&folder.0, &config, NAMED, Durability::Process).expect_err("a die is missing").to_string();

@@ -2,69 +2,26 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use wordline_drive::{Config, Drive, Fault};
-use wordline_engine::Completions;
-use wordline_serve::{Durability, MediaPayload, MediaStore, open_or_make};
+use wordline_drive::Fault;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{FlashOp, HostOp, HostRequest};
+use wordline_units::{FlashOp, HostOp};
 
-use crate::common::{small_drive, stamped};
-
-type Live = Drive<Completions, MediaPayload<wordline_media::Disk>>;
-
-const SECTOR: u64 = 512;
-
-/// Media in a folder of their own.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let folder = std::env::temp_dir().join(format!("wordline-power-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        Folder(folder)
-    }
-
-    fn drive(&self, config: &Config) -> Live {
-        let opened = open_or_make(&self.0, config, ("a drive", 7), Durability::Process).expect("sound media");
-        let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
-        let store = MediaStore::new(opened.media, units, opened.dump);
-        if opened.is_found {
-            Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), None)
-        } else {
-            Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die))
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::common::{Folder, Live, answered, of_unit, small_drive, stamped};
 
 /// Asks, and waits for the answer; `None`: the power has gone before it.
 fn ask(drive: &mut Live, op: HostOp, unit: u64, bytes: &[u8]) -> Option<Vec<u8>> {
-    let sectors = drive.unit_bytes().0 / SECTOR;
-    let request = if op == HostOp::Flush { HostRequest::new(op, 0, 0) } else { HostRequest::new(op, unit * sectors, sectors as u32) };
-    let id = drive.submit(&request, bytes);
-    while drive.power_cut().is_none() {
-        if let Some(done) = drive.observer.take(id) {
-            assert!(done.ok, "{request:?} failed");
-            return Some(drive.bytes_of(id).to_vec());
-        }
-        let next = drive.next_at().expect("something is pending while a request is outstanding");
-        drive.run_until(next);
-    }
-    None
+    let request = of_unit(drive, op, unit);
+    let (done, read) = answered(drive, &request, bytes)?;
+    assert!(done.ok, "{request:?} failed");
+    Some(read)
 }
 
 #[test]
 fn whatever_was_flushed_is_back_after_each_of_many_power_cuts_on_demand() {
     let config = small_drive(2, &["cells.physics=false"]);
     let (units, unit_bytes) = (config.exported_units.min(600), config.firmware.unit.0 as usize);
-    let folder = Folder::new("cuts");
+    let folder = Folder::new("power-cuts");
     // What each unit may hold: what was durable, and what was written since.
     let mut twin: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     let mut draw = Draw::new(11, Stream::Mix, 3);
@@ -126,5 +83,5 @@ fn drive_on(drive: &mut Live, next: wordline_units::Nanos) -> bool {
 
 /// The bytes of all dies.
 fn media(folder: &Folder) -> Vec<Vec<u8>> {
-    (0..2).map(|die| std::fs::read(folder.0.join(format!("die-{die:03}.media"))).expect("it is there")).collect()
+    (0..2).map(|die| std::fs::read(folder.die(die)).expect("it is there")).collect()
 }
