@@ -13,6 +13,7 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, HostOp, HostRequest};
 
 use crate::small::Shape;
+use crate::try_to;
 
 const SECTOR: usize = 512;
 
@@ -24,18 +25,6 @@ fn drive(config: Config) -> Drive<Completions, RamPayload> {
 /// Submit `request` and wait for it; returns what it reads.
 fn ask<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
     try_to(drive, request, bytes).unwrap_or_else(|| panic!("{request:?} failed"))
-}
-
-/// Submit `request` and wait for it; returns what it reads, or nothing if it fails.
-fn try_to<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
-    let id = drive.submit(request, bytes);
-    loop {
-        if let Some(done) = drive.observer.take(id) {
-            return done.ok.then(|| drive.bytes_of(id).to_vec());
-        }
-        let next = drive.next_at().expect("something is pending while a request is outstanding");
-        drive.run_until(next);
-    }
 }
 
 fn request(op: HostOp, sector: u64, sectors: u32, fua: bool) -> HostRequest {

@@ -9,8 +9,8 @@ use wordline_ftl::groups::Use;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, Cause, DieId, HostOp, HostRequest, Nanos, PageId, PlaneId};
 
-use crate::serve;
 use crate::small::{Shape, uniform};
+use crate::{serve, try_to};
 
 /// Writes down what is told of failed dies, and what is done on them.
 #[derive(Clone, Debug, Default)]
@@ -123,18 +123,6 @@ fn keeping(unit: Bytes, protection: Protection, checkpoint_every: Option<u32>) -
     Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
 }
 
-/// Submit `request` and wait for it; returns what it reads, or nothing if it fails.
-fn ask(drive: &mut Drive<Completions, RamPayload>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
-    let id = drive.submit(request, bytes);
-    loop {
-        if let Some(done) = drive.observer.take(id) {
-            return done.ok.then(|| drive.bytes_of(id).to_vec());
-        }
-        let next = drive.next_at().expect("something is pending while a request is outstanding");
-        drive.run_until(next);
-    }
-}
-
 /// Knowledge of the host about a sector: a byte that fills it, and whether it may be lost.
 type Sector = (u8, bool);
 
@@ -164,15 +152,15 @@ fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed
         match draw.below(20) {
             0..11 => {
                 let bytes: Vec<u8> = covered.clone().flat_map(|at| [(at as u64 * 7 + step) as u8; BYTES]).collect();
-                assert!(ask(drive, &request(HostOp::Write), &bytes).is_some(), "step {step}: a write fails");
+                assert!(try_to(drive, &request(HostOp::Write), &bytes).is_some(), "step {step}: a write fails");
                 covered.for_each(|at| twin[at] = ((at as u64 * 7 + step) as u8, false));
             }
             11 => {
-                assert!(ask(drive, &request(HostOp::Trim), &[]).is_some());
+                assert!(try_to(drive, &request(HostOp::Trim), &[]).is_some());
                 let (first, end) = (sector.div_ceil(unit_sectors), (sector + size) / unit_sectors);
                 (first * unit_sectors..end.max(first) * unit_sectors).for_each(|at| twin[at as usize] = (0, false));
             }
-            12 => assert!(ask(drive, &HostRequest::new(HostOp::Flush, 0, 0), &[]).is_some(), "step {step}: a flush fails"),
+            12 => assert!(try_to(drive, &HostRequest::new(HostOp::Flush, 0, 0), &[]).is_some(), "step {step}: a flush fails"),
             _ => refused += u64::from(!is_as_known(drive, &request(HostOp::Read), &twin[covered], step)),
         }
     }
@@ -188,7 +176,7 @@ fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed
 
 /// True if `read` returns what is `known`; it may fail where a sector may be lost.
 fn is_as_known(drive: &mut Drive<Completions, RamPayload>, read: &HostRequest, known: &[Sector], step: u64) -> bool {
-    let found = ask(drive, read, &[]);
+    let found = try_to(drive, read, &[]);
     let Some(bytes) = &found else {
         assert!(known.iter().any(|known| known.1), "step {step}: {read:?} fails, and nothing of it lay on the die");
         return false;

@@ -22,22 +22,13 @@ struct Seen {
 
 impl Observer for Seen {
     fn observe(&mut self, at: Nanos, event: &Event) {
-        match event {
-            Event::Harmed { die, part } => self.harmed.push((at, *die, *part)),
-            Event::Flash(flash) => self.flash.push((at, *flash)),
-            Event::Completed(done) => {
-                self.failed += u64::from(!done.ok);
-                self.for_failures += u64::from(done.for_failure);
-            }
-            Event::DieSuspected { .. } | Event::DieFailed { .. } | Event::UnitsLost { .. } | Event::UnitsHealed { .. } => {}
-            Event::Arrived { .. }
-            | Event::Invalidated { .. }
-            | Event::Retired { .. }
-            | Event::ProgrammedAgain { .. }
-            | Event::Exposed { .. }
-            | Event::DataLost { .. }
-            | Event::Stopped { .. }
-            | Event::WornOut => {}
+        if let Event::Harmed { die, part } = event {
+            self.harmed.push((at, *die, *part));
+        } else if let Event::Flash(flash) = event {
+            self.flash.push((at, *flash));
+        } else if let Event::Completed(done) = event {
+            self.failed += u64::from(!done.ok);
+            self.for_failures += u64::from(done.for_failure);
         }
     }
 }

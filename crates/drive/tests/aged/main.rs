@@ -1,7 +1,8 @@
 //! Drives that are old without having been worked (aged without timing, constructed, restored from an image), and drives that keep bytes.
 
+use wordline_chip::Payload;
 use wordline_drive::{Drive, Pace};
-use wordline_engine::Observer;
+use wordline_engine::{Completions, Observer};
 use wordline_units::HostRequest;
 
 mod age;
@@ -37,4 +38,16 @@ mod warm;
 fn serve<O: Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {
     drive.serve(load, Pace::Closed { depth: 256 }, Some(count));
     drive.settle();
+}
+
+/// The bytes that `request` reads, once it is answered; `None`: it failed.
+fn try_to<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
+    let id = drive.submit(request, bytes);
+    loop {
+        if let Some(done) = drive.observer.take(id) {
+            return done.ok.then(|| drive.bytes_of(id).to_vec());
+        }
+        let next = drive.next_at().expect("something is pending while a request is outstanding");
+        drive.run_until(next);
+    }
 }
