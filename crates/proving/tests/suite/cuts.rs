@@ -17,6 +17,15 @@ fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
     }
 }
 
+/// The result of `work`, whose panics say nothing.
+fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let result = work();
+    std::panic::set_hook(hook);
+    result
+}
+
 #[test]
 fn short_runs_survive_a_cut_at_every_operation_boundary() {
     let mut tally = Tally::default();
@@ -79,10 +88,7 @@ fn what_rare_trials_found_stays_mended() {
 
 #[test]
 fn planted_bugs_are_caught() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| ()));
-    let caught = Bug::ALL.map(|bug| (bug, (2_000..2_100).find(|&seed| breaks(seed, None, 200, Some(bug)).is_some())));
-    std::panic::set_hook(hook);
+    let caught = quietly(|| Bug::ALL.map(|bug| (bug, (2_000..2_100).find(|&seed| breaks(seed, None, 200, Some(bug)).is_some()))));
     println!("{caught:?}");
     assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");
 }
@@ -148,23 +154,20 @@ fn what_is_refused_does_not_come_back_from_the_buffer() {
 
 #[test]
 fn second_copies_that_are_missing_are_noticed() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| ()));
-    let caught = Bug::OF_ROT.map(|bug| (bug, (2_000..2_150).find(|&seed| rot_breaks(seed, 100, Some(bug)))));
-    std::panic::set_hook(hook);
+    let caught = quietly(|| Bug::OF_ROT.map(|bug| (bug, (2_000..2_150).find(|&seed| rot_breaks(seed, 100, Some(bug))))));
     println!("{caught:?}");
     assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");
 }
 
 #[test]
 fn a_failing_trial_shrinks_to_one_that_fails_too() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| ()));
     let bug = Some(Bug::PlacesLost);
-    let failing = (2_000..2_100).find_map(|seed| breaks(seed, None, 200, bug)).expect("the bug shows");
-    let least = shrink(failing.clone(), bug);
-    let again = breaks(least.seed, least.cut, least.requests, bug);
-    std::panic::set_hook(hook);
+    let (failing, least, again) = quietly(|| {
+        let failing = (2_000..2_100).find_map(|seed| breaks(seed, None, 200, bug)).expect("the bug shows");
+        let least = shrink(failing.clone(), bug);
+        let again = breaks(least.seed, least.cut, least.requests, bug);
+        (failing, least, again)
+    });
     assert!(least.requests < failing.requests, "{least:?} of {failing:?}");
     assert_eq!(again, Some(least));
 }
@@ -203,10 +206,7 @@ fn a_page_or_block_that_fails_costs_what_it_held_and_no_more() {
 
 #[test]
 fn a_single_copy_of_the_log_and_a_failed_die_that_looks_blank_are_noticed() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| ()));
-    let caught = Bug::OF_FAILURES.map(|bug| (bug, (200..260).find(|&seed| failure_breaks(seed, 60, Some(bug)))));
-    std::panic::set_hook(hook);
+    let caught = quietly(|| Bug::OF_FAILURES.map(|bug| (bug, (200..260).find(|&seed| failure_breaks(seed, 60, Some(bug))))));
     println!("{caught:?}");
     assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");
 }
