@@ -11,6 +11,7 @@
 //! flushes, which wait for all of them. A core that does not recover has none of the three, and then nobody waits.
 
 pub(crate) mod checkpoint;
+mod flushes;
 pub(crate) mod journal;
 mod kinds;
 pub(crate) mod log;
@@ -21,12 +22,11 @@ mod steps;
 mod told;
 pub(crate) mod twin_log;
 
-use std::collections::VecDeque;
-
 use wordline_flash::{Mark, Operation};
 use wordline_units::{DieId, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
+use flushes::Flushes;
 use journal::{Journal, Journaled, Reserve, Step, marks_per_program, records_per_program};
 pub(crate) use kinds::{Kinds, fail};
 use log::Rescue;
@@ -46,20 +46,6 @@ use crate::techniques::panel::Panel;
 use crate::techniques::seam::News;
 use crate::techniques::work::Work;
 
-/// A flush that waits.
-#[derive(Clone, Copy, Debug)]
-struct Flush {
-    part: PartId,
-    /// Epoch up to which writes must be durable.
-    epoch: u64,
-    /// Version up to which trims must be durable.
-    trims: u64,
-    /// Number of programs that must be sealed; set once all writes before the flush are on flash.
-    sealed: Option<u64>,
-    /// Newest barrier at the time when the flush could pass; set at that time.
-    barrier: Option<u64>,
-}
-
 /// Metadata of one core.
 #[derive(Debug)]
 pub(crate) struct Metadata {
@@ -67,7 +53,7 @@ pub(crate) struct Metadata {
     checkpoints: Option<Box<Checkpoints>>,
     /// Second copy of the marks, if the core keeps one.
     oob: Option<Box<OobCopies>>,
-    flushes: VecDeque<Flush>,
+    flushes: Flushes,
     /// History of the core over all starts.
     history: History,
     /// True after the call that announces a shutdown.
@@ -84,7 +70,7 @@ impl Metadata {
         let oob = kinds.oob.then(|| Box::new(OobCopies::new(core, bytes)));
         let checkpoints = kinds.checkpoints.then(|| Box::new(Checkpoints::new(bytes)));
         let history = History { starts: 1, ..History::default() };
-        Metadata { journal, checkpoints, oob, flushes: VecDeque::new(), history, is_going: false, work: Vec::new() }
+        Metadata { journal, checkpoints, oob, flushes: Flushes::default(), history, is_going: false, work: Vec::new() }
     }
 
     pub(crate) fn journal(&self) -> Option<&Journal> {
@@ -267,12 +253,8 @@ impl Metadata {
     /// Make the requests that waited for `dropped` data wait for the trim's record instead: without either, older data would come back.
     pub(crate) fn inherit(&mut self, core: &mut Core, dropped: Dropped) {
         let version = self.trims_newest();
-        let mut is_awaited = !dropped.waiters.is_empty();
-        for flush in self.flushes.iter_mut().filter(|flush| flush.epoch >= dropped.epoch) {
-            flush.trims = version;
-            is_awaited = true;
-        }
-        if is_awaited {
+        let flushes_wait = self.flushes.inherit(dropped.epoch, version);
+        if flushes_wait || !dropped.waiters.is_empty() {
             self.hurry(core);
             let journal = self.journal.as_mut().expect("only a core that keeps data asks");
             dropped.waiters.into_iter().for_each(|part| journal.await_trims(part, version));
@@ -464,7 +446,7 @@ impl Metadata {
 
     /// Release the requests that waited for trims, or for marks, after more trims may be durable.
     pub(crate) fn release_trims(&mut self, core: &mut Core) {
-        let is_flushed = self.flushes.front().is_some_and(|flush| self.oob.is_none() || flush.sealed.is_some());
+        let is_flushed = !self.flushes.is_empty() && (self.oob.is_none() || self.flushes.sealed().is_some());
         let journal = self.journal.as_mut().expect("it has written");
         if journal.newest() > journal.known() && (journal.is_awaited() || is_flushed) {
             journal.hurry_on();
@@ -634,7 +616,7 @@ impl Metadata {
         let epoch = core.buffer_mut().barrier();
         // Where marks follow the data into the journal, the trims go with them.
         let trims = if self.oob.is_some() { self.trims_newest() } else { self.hurry(core) };
-        self.flushes.push_back(Flush { part, epoch, trims, sealed: None, barrier: None });
+        self.flushes.add(part, epoch, trims);
     }
 
     /// Answer the flushes that have nothing left to wait for.
@@ -644,12 +626,12 @@ impl Metadata {
         if self.oob.is_some() {
             self.seal_flushed(core, durable);
         }
-        while let Some(&Flush { part, epoch, trims, .. }) = self.flushes.front() {
+        while let Some((part, epoch, trims)) = self.flushes.first() {
             let passes = epoch < durable && trims <= trimmed && self.is_flush_sealed();
             if !core.is_worn_out() && (!passes || self.is_guarded(core)) {
                 break;
             }
-            self.flushes.pop_front();
+            self.flushes.remove_first();
             if !passes {
                 core.requests_mut().spoil(part);
             }
@@ -661,11 +643,7 @@ impl Metadata {
     /// flushes that wait, and the trims before them.
     fn seal_flushed(&mut self, core: &mut Core, durable: u64) {
         let newest = self.oob.as_ref().map_or(0, |oob| oob.newest_host());
-        let mut last = None;
-        for flush in self.flushes.iter_mut().take_while(|flush| flush.epoch < durable) {
-            last = Some((*flush.sealed.get_or_insert(newest), flush.trims));
-        }
-        let Some((number, trims)) = last else { return };
+        let Some((number, trims)) = self.flushes.seal(durable, newest) else { return };
         if trims > self.trims_durable() {
             self.hurry(core);
         }
@@ -677,7 +655,7 @@ impl Metadata {
 
     /// True if the marks of everything that the first flush makes durable are sealed.
     fn is_flush_sealed(&self) -> bool {
-        match (&self.oob, self.flushes.front().and_then(|flush| flush.sealed)) {
+        match (&self.oob, self.flushes.sealed()) {
             (Some(oob), Some(number)) => oob.is_host_sealed(number),
             _ => true,
         }
@@ -685,7 +663,7 @@ impl Metadata {
 
     /// True if the first flush has to wait at a barrier, because what it makes durable has made secrets stale that are still readable.
     fn is_guarded(&mut self, core: &Core) -> bool {
-        let barrier = self.flushes.front_mut().map(|flush| *flush.barrier.get_or_insert(core.barriers().newest()));
+        let barrier = self.flushes.barrier(core.barriers().newest());
         barrier.is_some_and(|barrier| core.barriers().is_shut(barrier))
     }
 
