@@ -205,9 +205,9 @@ impl MapLog {
         self.log.set_stuck();
     }
 
-    /// True if no program is under way and none is owed for an orderly stop.
+    /// True if no program is under way and none is owed for an orderly stop, or none can be written.
     pub(crate) fn is_at_rest(&self) -> bool {
-        !self.log.is_busy() && matches!(self.stop, Stop::No | Stop::Done)
+        !self.log.is_busy() && (matches!(self.stop, Stop::No | Stop::Done) || self.is_stuck())
     }
 
     /// End with a whole checkpoint and the record of an orderly stop.
@@ -252,6 +252,11 @@ impl MapLog {
         let is_wanted = core.refused().is_none_or(|refused| refused.count() == 0) || self.length() > self.long;
         let is_time = self.due >= core.settings().checkpoint_every.unwrap_or(EVERY) || self.hurries();
         (is_time && is_wanted) || self.is_urgent || self.owes_stop()
+    }
+
+    /// True if the record of a start, of a failed die or of an orderly stop is still to be written.
+    pub(crate) fn owes_record(&self) -> bool {
+        self.owes_event() || self.owes_stop()
     }
 
     fn owes_stop(&self) -> bool {

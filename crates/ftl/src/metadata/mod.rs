@@ -377,8 +377,9 @@ impl Metadata {
     pub(crate) fn rescue(&mut self, core: &mut Core) -> Rescue {
         // Nobody waits for memos, and they are not worth the last room there is. Marks may not be waited for, either.
         let is_awaited = self.oob.as_ref().is_some_and(|oob| oob.is_wanted());
-        let is_worth_it = |journal: &Journal| journal.wants_trims(records_per_program(core)) || is_awaited;
-        if self.journal_next(core) != Step::NoRoom || self.journal.as_ref().is_some_and(|journal| !is_worth_it(journal)) {
+        let is_awaited = is_awaited || self.journal.as_ref().is_some_and(|journal| journal.wants_trims(records_per_program(core)));
+        let is_owed = self.map_log().is_some_and(MapLog::owes_record);
+        if self.journal_next(core) != Step::NoRoom || !(is_awaited || is_owed) {
             return Rescue::Needless;
         }
         let is_found = if self.map_log().is_some() {
@@ -391,8 +392,10 @@ impl Metadata {
             self.wake_journal(core);
             return Rescue::Found;
         }
-        self.journal.as_mut().expect("it wants room").set_stuck();
-        Rescue::Stuck
+        if is_awaited || self.is_going {
+            self.journal.as_mut().expect("it wants room").set_stuck();
+        }
+        if is_awaited { Rescue::Stuck } else { Rescue::Needless }
     }
 
     /// Next operation of `die` for the journal.

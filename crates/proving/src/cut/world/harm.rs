@@ -11,6 +11,9 @@ use super::{LOST, World, over};
 use crate::cut::Extent;
 use crate::pace::BLANK;
 
+/// Steps of a stop after which it is taken for endless.
+const STEPS: u64 = 1_000_000;
+
 impl World {
     /// An orderly stop: everything is on flash, and the power goes when the core says so.
     pub fn stop(&mut self) -> Result<(), String> {
@@ -29,8 +32,13 @@ impl World {
         self.ftl.drain(false);
         self.ftl.go_down(self.pace.now);
         self.pump();
+        let mut steps = 0;
         while !self.ftl.is_down() && !self.worn_out && self.broken.is_none() {
             self.step();
+            steps += 1;
+            if steps > STEPS {
+                return Err(format!("a stop does not end: {}", self.groups()));
+            }
         }
         self.broken.take().map_or(Ok(()), Err)
     }
