@@ -482,8 +482,8 @@ impl Metadata {
     /// Go on without `die`, which has failed.
     #[cold]
     pub(crate) fn leave(&mut self, core: &mut Core, die: DieId) {
-        let failed = self.map_log().and(core.failures()).map(|failures| failures.count());
-        self.history.note_failure(core.buffer_mut().next_version(), failed);
+        let known = self.map_log().map(|_| die);
+        self.history.note_failure(core.buffer_mut().next_version(), known);
         let is_cut = self.journal.as_mut().is_some_and(|journal| journal.leave(core, die));
         if let Some(oob) = &mut self.oob {
             if is_cut {

@@ -16,6 +16,8 @@
 //!
 //! Pages of the format before had no serial numbers (a magic of their own, facts from byte 48 on). They are still read.
 
+use wordline_units::DieId;
+
 use crate::pages::check::check;
 use crate::pages::oob::{ProgramMarks, record_bytes};
 use crate::state::layout::Layout;
@@ -116,7 +118,7 @@ pub struct History {
     pub media_errors: u64,
     /// Number of units lost to unreadable pages, as recoveries found them.
     pub units_lost: u64,
-    /// Number of dies that had failed at the last start.
+    /// Dies that had failed at the last start: bit n stands for die n. Dies from 64 on are not in it, and count as newly failed at every start.
     pub failed_dies: u64,
     /// Version that was the newest when the last of the failed dies failed; 0: none has.
     pub failed_at: u64,
@@ -125,11 +127,21 @@ pub struct History {
 }
 
 impl History {
-    /// Note that a die has failed when `version` was the newest. `failed`: the number of failed dies, where recovery need not find out by itself.
-    pub(crate) fn note_failure(&mut self, version: u64, failed: Option<u32>) {
+    /// Note that a die has failed when `version` was the newest; `die`: which, where recovery need not find out by itself.
+    pub(crate) fn note_failure(&mut self, version: u64, die: Option<DieId>) {
         self.failed_at = version;
-        self.failed_dies = failed.map_or(self.failed_dies, u64::from);
+        self.failed_dies |= set_of(die);
     }
+
+    /// True if `die` had failed at the last start.
+    pub(crate) fn has_failed(&self, die: DieId) -> bool {
+        self.failed_dies & set_of([die]) != 0
+    }
+}
+
+/// Set of `dies` as [`History::failed_dies`] has it.
+pub(crate) fn set_of(dies: impl IntoIterator<Item = DieId>) -> u64 {
+    dies.into_iter().filter(|die| die.0 < 64).fold(0, |set, die| set | 1 << die.0)
 }
 
 /// Serial numbers of a page within its generation.

@@ -1,9 +1,11 @@
 //! History of a core over all its starts, and its refused units: both stand in the journal's snapshots.
 
+use wordline_units::DieId;
+
 use super::JournalFound;
 use super::scan::{Copied, RecoveryScan, lost};
 use crate::metadata::Metadata;
-use crate::pages::journal::{Facts, History, WrittenMemo};
+use crate::pages::journal::{Facts, History, WrittenMemo, set_of};
 use crate::state::Core;
 use crate::state::failures;
 use crate::state::layout::UnitAddr;
@@ -17,10 +19,10 @@ pub(super) fn last(scan: &RecoveryScan) -> History {
     all.max_by_key(|history| history.version).unwrap_or_default()
 }
 
-/// Number of failed dies, and the version that no copy on them is above.
-pub(super) fn failed(scan: &RecoveryScan) -> (u64, u64) {
-    let (last, now) = (last(scan), lost::dark_dies(scan).len() as u64);
-    (now, if now > last.failed_dies { last.failed_at.max(scan.version) } else { last.failed_at })
+/// Failed dies, and the version that no copy on them is above.
+pub(super) fn failed(scan: &RecoveryScan) -> (Vec<DieId>, u64) {
+    let last = last(scan);
+    (lost::dark_dies(scan), if lost::has_newly_failed(scan) { last.failed_at.max(scan.version) } else { last.failed_at })
 }
 
 /// Resume the core's history, as the journal has it.
@@ -36,7 +38,7 @@ pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: 
         starts: last.starts.max(u64::from(is_used)) + 1,
         unsafe_shutdowns: last.unsafe_shutdowns + u64::from(is_used && !is_clean),
         units_lost: last.units_lost + scan.tally.lost,
-        failed_dies: failed.0,
+        failed_dies: set_of(failed.0),
         failed_at: failed.1,
         is_clean: false,
         ..last

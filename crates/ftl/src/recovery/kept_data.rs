@@ -22,7 +22,7 @@ pub(super) fn restore(core: &mut Core, scan: &RecoveryScan) {
     let is_newest = |lpn: u32, held: &Held| {
         let best = &scan.best[lpn as usize];
         // The version of a copy on a failed die may not be known; but it is not above that.
-        let is_failed = |copy: &Copied| failed_dies > 0 && *copy != Copied::NONE && scan.stands[copy.stand as usize].is_dark;
+        let is_failed = |copy: &Copied| !failed_dies.is_empty() && *copy != Copied::NONE && scan.stands[copy.stand as usize].is_dark;
         if held.version > failed_at && is_failed(best) {
             return true;
         }

@@ -173,8 +173,9 @@ pub(in crate::recovery) fn dark_dies(scan: &RecoveryScan) -> Vec<DieId> {
 
 /// True if a die has failed since the last start. Nothing on the other dies says what lay there, where second copies of marks are in the group that they are
 /// about. Data written since an earlier failure lies on dies that lived on.
-fn has_newly_failed(scan: &RecoveryScan) -> bool {
-    dark_dies(scan).len() as u64 > super::super::history::last(scan).failed_dies
+pub(in crate::recovery) fn has_newly_failed(scan: &RecoveryScan) -> bool {
+    let last = super::super::history::last(scan);
+    dark_dies(scan).into_iter().any(|die| !last.has_failed(die))
 }
 
 /// Number of units whose newest copy is in an unreadable page.
