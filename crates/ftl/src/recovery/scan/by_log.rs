@@ -6,6 +6,7 @@
 //! 3. A unit whose place cannot be read is lost, unless another copy of the same version can be.
 //! 4. Where the log is not whole, nobody knows what followed what: all units are refused.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Copied, Look, RecoveryScan, Until, is_set, lost};
@@ -47,6 +48,7 @@ pub(super) fn gather(mut scan: RecoveryScan, config: &Config, fresh: &Rooms, rea
         }
     }
     forget_keyless(&mut scan);
+    weigh_again(&mut scan);
     all.for_each(|stand| find_unsealed(&mut scan, stand, &layout));
     find_lost(&mut scan, reader);
     lost::doubt_refused(&mut scan);
@@ -140,6 +142,23 @@ fn forget_keyless(scan: &mut RecoveryScan) {
 }
 
 /// Lists of copies that are not the best of their units as far as is known: those that may be older or newer, and those of the same version.
+/// Weigh the copies that were read before the version of their unit's place was.
+fn weigh_again(scan: &mut RecoveryScan) {
+    let RecoveryScan { doubtful, twins, best, assumed, .. } = scan;
+    doubtful.retain(|&(lpn, copy)| {
+        let is_open = is_set(assumed, lpn);
+        let best = &mut best[lpn as usize];
+        if !is_open && copy != Copied::NONE {
+            match copy.version.cmp(&best.version) {
+                Ordering::Greater => *best = copy,
+                Ordering::Equal => twins.push((lpn, copy)),
+                Ordering::Less => {}
+            }
+        }
+        is_open
+    });
+}
+
 pub(super) struct Others<'a> {
     pub(super) doubtful: &'a mut Vec<(u32, Copied)>,
     pub(super) twins: &'a mut Vec<(u32, Copied)>,
@@ -149,6 +168,11 @@ pub(super) struct Others<'a> {
 pub(super) fn weigh(lpn: u32, copy: Copied, best: &mut Copied, assumed: &mut [u64], is_best_lost: bool, others: &mut Others<'_>) {
     if (best.stand, best.offset) == (copy.stand, copy.offset) {
         return;
+        // A place in the checkpoint may be of a unit that was written after the checkpoint's begin, and after a trim.
+        if is_set(assumed, lpn) {
+            assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+            best.version = copy.version;
+        }
     }
     if copy.version > best.version {
         assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
