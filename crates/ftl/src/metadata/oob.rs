@@ -449,14 +449,14 @@ impl OobCopies {
     }
 
     /// Restore the `marks` of the first `programs` program units of `group`, which has no summary, as recovery has found them. `summary`: program unit at
-    /// which the summary is to begin; `None`: none is written. `place`: place in the capacitors of the marks of a program unit.
+    /// which the summary is to begin; `None`: none is written. `place`: place in the capacitors of the marks of a program unit, and true if they keep all.
     pub(crate) fn found(
         &mut self,
         group: BlockGroup,
         marks: &[MarkCopy],
         programs: u32,
         summary: Option<u32>,
-        place: impl Fn(u32) -> Option<u32>,
+        place: impl Fn(u32) -> Option<(u32, bool)>,
     ) {
         let units = self.layout.units_per_program;
         for program in 0..programs {
@@ -467,10 +467,7 @@ impl OobCopies {
                 table.marks[offset as usize] = marks.get(offset as usize).copied().unwrap_or(MarkCopy::NOTHING);
             }
             (table.ended[program as usize], table.is_found) = (Some(number), true);
-            let place = place(program);
-            self.places.retain(|&free| Some(free) != place);
-            // Nobody knows whether a flush waited for it.
-            self.pending.push_back(Unsealed { number, group, program, is_host: true, place, is_kept: place.is_some() });
+            self.add_found(group, program, place(program));
             self.host = number;
         }
         if let Some(program) = summary {
@@ -493,20 +490,40 @@ impl OobCopies {
         self.holds.fill(self.landed);
     }
 
-    /// Restore the `marks` of program unit `program` of `group`, which recovery has found and the log does not name. `place`: their place in the capacitors.
-    pub(crate) fn found_program(&mut self, group: BlockGroup, program: u32, marks: &[MarkCopy], place: Option<u32>) {
+    /// Restore the `marks` of program unit `program` of `group`, which recovery has found and the log does not name. `place`: their place in the capacitors,
+    /// and true if all of them are there.
+    pub(crate) fn found_program(&mut self, group: BlockGroup, program: u32, marks: &[MarkCopy], place: Option<(u32, bool)>) {
         self.landed += 1;
         let number = self.landed;
         let units = self.layout.units_of(program);
         let table = self.table(group);
         table.marks[units.start as usize..units.end as usize].copy_from_slice(marks);
         table.ended[program as usize] = Some(number);
-        self.places.retain(|&free| Some(free) != place);
-        // Nobody knows whether a flush waited for it.
-        self.pending.push_back(Unsealed { number, group, program, is_host: true, place, is_kept: place.is_some() });
+        self.add_found(group, program, place);
         self.host = number;
         self.count_kept();
         self.holds.fill(self.landed);
+    }
+
+    /// Add the program that has landed last, as recovery has found it.
+    fn add_found(&mut self, group: BlockGroup, program: u32, place: Option<(u32, bool)>) {
+        let is_kept = place.is_some_and(|(_, has_all)| has_all);
+        let place = place.map(|(place, _)| place);
+        self.places.retain(|&free| Some(free) != place);
+        // Nobody knows whether a flush waited for it.
+        self.pending.push_back(Unsealed { number: self.landed, group, program, is_host: true, place, is_kept });
+    }
+
+    /// Hold `place` of the capacitors, unless it is taken, until all programs so far are sealed.
+    pub(crate) fn hold_place(&mut self, place: u32) {
+        if let Some(at) = self.places.iter().position(|&free| free == place) {
+            self.places.remove(at);
+            self.landed += 1;
+            // A record of no group: nothing is written for it.
+            let (group, program) = (BlockGroup(u32::MAX), self.layout.programs);
+            self.pending.push_back(Unsealed { number: self.landed, group, program, is_host: false, place: Some(place), is_kept: true });
+            self.count_kept();
+        }
     }
 
     /// Record that the summary of `group`, found after a power cut, begins with program unit `begin`, before the group's end.

@@ -19,6 +19,7 @@ mod history;
 mod kept_data;
 mod keys;
 pub(crate) mod log_found;
+mod marks;
 mod physical_blocks;
 pub(crate) mod salvage;
 pub(crate) mod scan;
@@ -43,14 +44,13 @@ use crate::metadata::Metadata;
 use crate::metadata::journal::Reserve;
 use crate::metadata::twin_log::Pair;
 use crate::pages::journal::{Facts, Record};
-use crate::pages::oob::MarkCopy;
 use crate::setup;
 use crate::state::Core;
 use crate::state::allocation::{self, Left};
 use crate::state::die::Die;
 use crate::state::groups::Use;
-use crate::state::layout::{BlockGroup, Layout};
-use crate::state::work::{Rewrite, Stream};
+use crate::state::layout::BlockGroup;
+use crate::state::work::Stream;
 use crate::techniques::apply::learn_all_wear;
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
@@ -284,7 +284,7 @@ fn lay_out_groups(
                 core.groups_mut().condemn(group);
             }
             let stand = stands[group.index()].expect("it has one");
-            resume_marks_of_unread(rooms, scan, stand, group);
+            marks::resume_of_unread(rooms, scan, stand, group);
             continue;
         }
         core.groups_mut().open(group);
@@ -294,113 +294,14 @@ fn lay_out_groups(
             core.die_mut(die).fail(group, layout.units_per_group);
         }
         let stand = stands[group.index()].expect("it has one");
-        resume_marks(config, rooms, scan, stand, group);
+        marks::resume(config, rooms, scan, stand, group);
     }
+    marks::hold_places(rooms, scan);
     let core = &mut rooms.core;
     for group in (0..stands.len() as u32).map(BlockGroup) {
         if core.groups().use_of(group) == Use::Free {
             core.die_mut(layout.die(group)).give_free(group);
         }
-    }
-}
-
-/// Program units of data of `stand`, and the marks of all its units as far as they are known.
-fn found_marks(scan: &RecoveryScan, stand: usize, layout: &Layout) -> (u32, Vec<MarkCopy>) {
-    let seen = &scan.stands[stand].seen;
-    let programs = seen.written.min(layout.data_programs);
-    let mut marks = seen.marks().to_vec();
-    marks.resize(layout.data_units as usize, MarkCopy::NOTHING);
-    for page in &seen.unread {
-        for offset in page.first..(page.first + layout.units_per_page).min(layout.data_units) {
-            if let Some(mark) = lost::second_mark(scan, stand, offset, layout) {
-                marks[offset as usize] = mark;
-            }
-        }
-    }
-    (programs, marks)
-}
-
-/// Have the journal name the unreadable pages of `group`, which stands on `stand` and is to be erased: without a second copy of their marks the next recovery
-/// could not tell that nothing in them is needed.
-fn resume_marks_of_unread(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
-    let Rooms { core, metadata, .. } = rooms;
-    if scan.log.is_some() {
-        // Of what the log does not name, nothing is needed.
-        return;
-    }
-    let layout = *core.layout();
-    let physical = &scan.stands[stand];
-    let seen = &physical.seen;
-    let is_named = physical.broken || physical.erase_was_begun() || seen.is_summarised(&layout) || seen.is_old(&layout);
-    if is_named || seen.unread.iter().all(|page| page.is_gone) {
-        return;
-    }
-    let Some(oob) = metadata.oob_mut() else { return };
-    let (programs, marks) = found_marks(scan, stand, &layout);
-    let filling = scan.filling(stand);
-    oob.found(group, &marks, programs, None, |program| scan.kept_places.get(&(filling, program)).copied());
-}
-
-/// Close `group`, which stands on `stand`, or have its summary written first.
-fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
-    if scan.log.is_some() {
-        return resume_logged(rooms, scan, stand, group);
-    }
-    let Rooms { core, metadata, sanitise, .. } = rooms;
-    let layout = *core.layout();
-    let PhysicalBlocks { broken, seen, erases, .. } = &scan.stands[stand];
-    if let (Some(oob), Some(begin)) = (metadata.oob_mut(), scan.sealed.early_summary(scan.filling(stand), seen, &layout)) {
-        oob.found_early(group, begin);
-    }
-    let is_done = seen.written == 0 || seen.is_summarised(&layout) || seen.is_old(&layout);
-    let Some(oob) = metadata.oob_mut().filter(|_| !is_done) else {
-        if !broken {
-            core.groups_mut().close(group);
-        }
-        return;
-    };
-    let (programs, marks) = found_marks(scan, stand, &layout);
-    let summary = if config.sheet.capabilities.any_order {
-        Some(layout.data_programs).filter(|_| seen.written <= layout.data_programs)
-    } else if config.spared_max > 0 {
-        // Which of the wordlines behind its data take a summary is not known.
-        None
-    } else {
-        // A sanitiser may scrub what was not programmed yet of a wordline that it scrubs.
-        let is_whole = !sanitise.is_on() || layout.ends_wordline(seen.written);
-        Some(seen.written).filter(|&written| !seen.is_ragged && is_whole && written + layout.oob_programs() <= layout.programs)
-    };
-    let summary = summary.filter(|_| !broken);
-    let filling = scan.filling(stand);
-    oob.found(group, &marks, programs, summary, |program| scan.kept_places.get(&(filling, program)).copied());
-    if summary.is_none() && !broken {
-        // There is no place for a summary: the journal keeps its marks until its data has moved.
-        core.groups_mut().close(group);
-        metadata.leave_unsettled(group, None);
-        core.die_mut(layout.die(group)).queue_rewrite_again(Rewrite::by_core(group, Cause::Recovery, *erases));
-    }
-}
-
-/// Close `group`, which stands on `stand`, and have the log told of the programs in it that it does not name and that are needed.
-fn resume_logged(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
-    let Rooms { core, metadata, .. } = rooms;
-    let layout = *core.layout();
-    if !scan.stands[stand].broken {
-        core.groups_mut().close(group);
-    }
-    let (programs, marks) = found_marks(scan, stand, &layout);
-    let is_best = |offset: u32| {
-        let best = marks.get(offset as usize).and_then(|mark| scan.best.get(mark.lpn as usize));
-        best.is_some_and(|best| (best.stand, best.offset) == (stand as u32, offset))
-    };
-    let is_untold = |offset: u32| is_best(offset) && !by_log::is_logged(scan, stand, offset, &layout);
-    let filling = scan.filling(stand);
-    let Some(oob) = metadata.oob_mut() else { return };
-    for program in (0..programs).filter(|&program| layout.units_of(program).any(is_untold)) {
-        // Units that are not the best here were overtaken.
-        let told: Vec<MarkCopy> =
-            layout.units_of(program).map(|offset| if is_best(offset) { marks[offset as usize] } else { MarkCopy::NOTHING }).collect();
-        oob.found_program(group, program, &told, scan.kept_places.get(&(filling, program)).copied());
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) struct RecoveryScan {
     /// Place in the capacitors of each program unit whose marks they have kept.
     pub(crate) kept_places: BTreeMap<(Filling, u32), u32>,
     /// Marks that capacitors have kept, each with the serial number that the map log had come to, in a core with such a log.
-    kept_marks: Vec<(u64, ProgramMarks)>,
+    pub(crate) kept_marks: Vec<(u64, ProgramMarks)>,
     /// Youngest generation of the journal whose snapshot is whole, or the youngest if none is; `None`: no page of the journal was found.
     pub(crate) journal: Option<JournalFound>,
     /// Generations of the journal that count: that one and, where its snapshot was cut short before its marks were programmed, earlier ones down to the first

@@ -97,6 +97,7 @@ fn place(scan: &mut RecoveryScan, layout: &Layout, trust: Trust) {
     let mut kept: Vec<(u64, ProgramMarks)> = std::mem::take(&mut scan.kept_marks);
     kept.retain(|(serial, record)| *serial > begun && !log.tells(record.filling, record.program));
     kept.sort_by_key(|(serial, _)| *serial);
+    scan.kept_marks.clone_from(&kept);
     if let Some((number, pages)) = checkpoint {
         scan.apply_pages(number, &pages, layout);
     }
@@ -141,7 +142,6 @@ fn forget_keyless(scan: &mut RecoveryScan) {
     }
 }
 
-/// Lists of copies that are not the best of their units as far as is known: those that may be older or newer, and those of the same version.
 /// Weigh the copies that were read before the version of their unit's place was.
 fn weigh_again(scan: &mut RecoveryScan) {
     let RecoveryScan { doubtful, twins, best, assumed, .. } = scan;
@@ -159,6 +159,7 @@ fn weigh_again(scan: &mut RecoveryScan) {
     });
 }
 
+/// Lists of copies that are not the best of their units as far as is known: those that may be older or newer, and those of the same version.
 pub(super) struct Others<'a> {
     pub(super) doubtful: &'a mut Vec<(u32, Copied)>,
     pub(super) twins: &'a mut Vec<(u32, Copied)>,
@@ -167,12 +168,12 @@ pub(super) struct Others<'a> {
 /// Weigh `copy` of `lpn`, which was read, against `best`.
 pub(super) fn weigh(lpn: u32, copy: Copied, best: &mut Copied, assumed: &mut [u64], is_best_lost: bool, others: &mut Others<'_>) {
     if (best.stand, best.offset) == (copy.stand, copy.offset) {
-        return;
         // A place in the checkpoint may be of a unit that was written after the checkpoint's begin, and after a trim.
         if is_set(assumed, lpn) {
             assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
             best.version = copy.version;
         }
+        return;
     }
     if copy.version > best.version {
         assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
