@@ -182,10 +182,11 @@ fn a_log_on_two_dies_survives_cuts_at_random() {
     assert!(tally.cuts > 100 && tally.journal[0] > 100, "{tally:?}");
 }
 
-/// Drives whose log found no room once: its next groups were looked for two at once, or memos kept trims and its checkpoint waiting.
+/// Drives whose log found no room once: its next groups were looked for two at once, or memos kept trims and its checkpoint waiting. Seed 3151 forgot a unit
+/// that was trimmed and written while a checkpoint was.
 #[test]
 fn a_log_on_two_dies_finds_room_where_little_is_free() {
-    for seed in [2642, 3246, 5283, 7524] {
+    for seed in [2642, 3151, 3246, 5283, 7524] {
         trial_on(twinned(still(seed)), None, 200, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
     }
 }
@@ -223,4 +224,20 @@ fn what_fails_for_good_takes_what_it_held_at_every_start_and_no_more() {
     println!("{tally:?}");
     assert!(tally.cuts > 200 && tally.marks[2] > 200 && tally.journal[0] > 1_000, "{tally:?}");
     assert_eq!(tally.marks[3], 0, "nothing is refused: {tally:?}");
+}
+
+/// Two failures may take both copies of the log, or of a unit's marks. Of 3,000 drives three break a promise (597, 1281 and 1748): that share is the bound.
+#[test]
+fn two_failures_break_few_promises_and_every_stop_ends() {
+    let (mut tally, mut broken, extents) = (Tally::default(), Vec::new(), [Extent::Block, Extent::Plane, Extent::Die]);
+    let seeds = 1..180 + 150 * (effort() - 1);
+    for seed in seeds.clone().chain([578, 1140]) {
+        match failing_trial(spacious(seed), 60, (&extents, 2), None) {
+            Ok(told) => tally.add(&told),
+            Err(problem) => broken.push((seed, problem)),
+        }
+    }
+    println!("{tally:?}");
+    assert!(broken.len() as u64 <= seeds.end / 1_000, "{broken:?}");
+    assert!(tally.cuts > 500, "{tally:?}");
 }
