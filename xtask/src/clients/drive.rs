@@ -61,6 +61,11 @@ impl Drive {
         Ok(drive)
     }
 
+    /// Address of its control socket.
+    pub(super) fn control(&self) -> String {
+        self.folder.join("socket.ctl").display().to_string()
+    }
+
     /// Starts it on what it has kept.
     pub(super) fn start(&mut self) -> Result<(), String> {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();

@@ -6,7 +6,7 @@ use super::bench::{Bench, logged, pause, said, until};
 use super::drive::Drive;
 use super::fio::Cut;
 
-const LEDGER: &str = include_str!("ledger.py");
+pub(super) const LEDGER: &str = include_str!("ledger.py");
 
 pub(super) fn run(bench: &Bench) -> Result<(), String> {
     acknowledged_is_kept(bench)?;

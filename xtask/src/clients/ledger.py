@@ -1,17 +1,23 @@
 """What may stand in each block after the drive was killed, kept by a client.
 
-    ledger.py load URI LEDGER SEED [capacitor|stop]    write, trim, flush and read until the drive dies, or takes no more
+    ledger.py load URI LEDGER SEED [capacitor|stop] [failing]    write, trim, flush and read until the drive dies, or takes no more
     ledger.py check URI LEDGER         read everything and compare
+    ledger.py check URI LEDGER PROGRAM CONTROL    the same, of a drive of which a part has failed: the blocks that `PROGRAM ctl CONTROL` calls lost
+                                       fail, and no others
     ledger.py look URI LEDGER          the same, of a drive that runs: what is found there is what a read gives, and need not stay
 
 A block (4 KiB) may hold its last durable state or any later one that was asked for: durable is what was acknowledged with FUA, or before a flush that was
 acknowledged, and with capacitors every write that was acknowledged, and where the drive is stopped, not killed, all that was acknowledged. It holds one of these states whole: each sector names its own number and the write it is of. What a check has found has to stay.
+With `failing`, reads may fail, and nothing else may.
 Does not check: which of two states that both may be there is there; reads while a write of the same block is under way.
 """
 
+import errno
+import json
 import pickle
 import random
 import struct
+import subprocess
 import sys
 
 import nbd
@@ -56,19 +62,22 @@ class Ledger:
 class Load:
     def __init__(self, uri, ledger, seed, owed):
         self.ledger, self.draw = ledger, random.Random(seed)
-        self.has_capacitors, self.is_stopped = "capacitor" in owed, "stop" in owed
+        self.has_capacitors, self.is_stopped, self.is_failing = ("capacitor" in owed), ("stop" in owed), ("failing" in owed)
         self.handles = [nbd.NBD(), nbd.NBD()]
         for handle in self.handles:
             handle.connect_uri(uri)
         self.busy, self.in_flight, self.dead = set(), 0, False
         # The first error that the drive answered with.
         self.errno = 0
-        self.count = dict.fromkeys(("writes", "fua", "trims", "zeroes", "flushes", "reads"), 0)
+        self.count = dict.fromkeys(("writes", "fua", "trims", "zeroes", "flushes", "reads", "lost"), 0)
 
-    def submit(self, what, handle, ask, done=lambda: None):
+    def submit(self, what, handle, ask, done=lambda: None, lost=lambda: None):
         def completed(error):
             self.in_flight -= 1
-            if error.value != 0:
+            if error.value == errno.EIO and self.is_failing and what == "reads":
+                self.count["lost"] += 1
+                lost()
+            elif error.value != 0:
                 self.dead = True
                 self.errno = self.errno or error.value
             elif not self.dead:
@@ -139,7 +148,8 @@ class Load:
             if buffer.to_bytearray() != expected:
                 sys.exit(f"blocks {blocks} read differently from what was written last")
 
-        self.submit("reads", handle, lambda h, c: h.aio_pread(buffer, FIRST + blocks[0] * BLOCK, c), done)
+        lost = lambda: self.busy.difference_update(blocks)
+        self.submit("reads", handle, lambda h, c: h.aio_pread(buffer, FIRST + blocks[0] * BLOCK, c), done, lost)
 
     def flush(self, handle):
         # It covers what has been acknowledged by now, on either connection.
@@ -177,15 +187,48 @@ class Load:
                     self.dead = True
 
 
-def check(uri, ledger, has_to_stay):
+def lost_blocks(program, control):
+    """Blocks of which the drive says that something of them is lost."""
+    lost, start = set(), FIRST
+    while start is not None:
+        words = ["ctl", control, "lba-status", "lost=true", f"offset={start}", f"length={FIRST + BLOCKS * BLOCK - start}"]
+        answer = json.loads(subprocess.run([program, *words], check=True, capture_output=True).stdout)
+        for run in answer["lost"]:
+            first, end = run["lba"] - FIRST // SECTOR, run["lba"] + run["count"] - FIRST // SECTOR
+            lost.update(range(max(first // SECTORS, 0), min(-(-end // SECTORS), BLOCKS)))
+        start = answer["next"]
+    return lost
+
+
+def read(handle, block, first=0, count=SECTORS):
+    try:
+        return handle.pread(count * SECTOR, FIRST + block * BLOCK + first * SECTOR)
+    except nbd.Error as error:
+        if error.errno != "EIO":
+            raise
+        return None
+
+
+def check(uri, ledger, has_to_stay, lost):
+    is_failing = lost is not None
+    lost = lost or set()
     handle = nbd.NBD()
     handle.connect_uri(uri)
-    older, step = 0, 256
+    older, failed, step = 0, 0, 256
     for start in range(0, BLOCKS, step):
-        data = handle.pread(step * BLOCK, FIRST + start * BLOCK)
+        data = read(handle, start, 0, step * SECTORS)
+        if data is None and not is_failing:
+            sys.exit(f"blocks {start} to {start + step - 1}: EIO")
         for block in range(start, start + step):
-            found = data[(block - start) * BLOCK:(block - start + 1) * BLOCK]
+            found = read(handle, block) if data is None else data[(block - start) * BLOCK:(block - start + 1) * BLOCK]
             states = ledger.states[block]
+            # Of a block that was written in part since, the drive names the rest once its page was read.
+            is_named = block in lost or (found is None and any(read(handle, block, sector, 1) for sector in range(SECTORS)))
+            if (found is None) != is_named:
+                sys.exit(f"block {block} {'fails' if found is None else 'does not fail'}, and the drive says otherwise")
+            if found is None:
+                failed += 1
+                continue
             # The newest first: it is the likeliest.
             state = next((state for state in reversed(states) if block_bytes(block, state[1]) == found), None)
             if state is None:
@@ -202,7 +245,7 @@ def check(uri, ledger, has_to_stay):
     if has_to_stay:
         ledger.acknowledged = []
     handle.shutdown()
-    print(f"{BLOCKS} {older}")
+    print(f"{BLOCKS} {older} {failed}")
 
 
 def main():
@@ -217,7 +260,7 @@ def main():
         load.run()
         print(" ".join(f"{count} {what}" for what, count in load.count.items()), f"errno {load.errno}")
     else:
-        check(uri, ledger, task == "check")
+        check(uri, ledger, task == "check", lost_blocks(*sys.argv[4:6]) if len(sys.argv) > 4 else None)
     with open(path, "wb") as file:
         pickle.dump(ledger, file)
 

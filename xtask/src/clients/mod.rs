@@ -7,6 +7,7 @@
 
 mod bench;
 mod drive;
+mod failures;
 mod files;
 mod fio;
 mod forensics;
@@ -78,6 +79,16 @@ const KINDS: &[Kind] = &[
         mounts: false,
         rounds: [3, 50],
         run: kills::run,
+    },
+    Kind {
+        name: "failures",
+        help: "a die fails under load, then the drive is killed and stopped: the blocks that its firmware calls lost fail, no others do, and none is older than it \
+               may be; fio verifies all that does not fail",
+        packages: "fio procps python3-libnbd",
+        needs: &[FIO, LIBNBD, ("kill", &["--version"])],
+        mounts: false,
+        rounds: [2, 40],
+        run: failures::run,
     },
     Kind {
         name: "full",
