@@ -273,6 +273,10 @@ pub(crate) fn found_again<P: Payload>(drive: &Drive<Watch, P>, took: Duration) -
     let how = if recoveries.iter().all(|recovery| recovery.is_clean) { "clean: it was stopped in good order" } else { "it was cut off" };
     let mut said = format!("back after {:.1} s: {how}; {pages} pages read", took.as_secs_f64());
     let (lost, refused, unsealed) = (sum(|recovery| recovery.lost), sum(|recovery| recovery.refused), sum(|recovery| recovery.unsealed));
+    let failed: Vec<String> = drive.failed_dies().map(|die| die.0.to_string()).collect();
+    if !failed.is_empty() {
+        said += &format!("\ndies that have failed: {}", failed.join(", "));
+    }
     if lost > 0 {
         said += &format!("\n{lost} units are lost to pages that cannot be read: they answer EIO until they are written again");
     }
