@@ -130,6 +130,7 @@ in them before an operation on it has failed. What the simulator knows is in `fa
 it is the newest) or `unreadable` (its page could not be read). `generation` goes up by one with every change from whole to lost, from 0 at the start.
 An answer has 1024 records and looks at 2,097,152 mapping units at most; where it is not `complete`, `next` is the offset to ask on at. A read that
 fails tells the offset of its first lost byte to clients with structured replies. Writing or trimming heals what is lost.
+Lost sectors of a mapping unit that was written in part since are in an answer after a restart only once their page has been read.
 
 Hint classes, for names of exports: CLASSES.
 

@@ -188,12 +188,13 @@ pub(super) fn weigh(lpn: u32, copy: Copied, best: &mut Copied, assumed: &mut [u6
 /// Count the pages of stand `number` that cannot be read and that nothing names; a sanitiser is told of those that may hold a secret.
 fn find_unsealed(scan: &mut RecoveryScan, number: usize, layout: &Layout) {
     let stand = &scan.stands[number];
-    let was_let_go = stand.erase_was_begun();
+    let (was_let_go, is_dark) = (stand.erase_was_begun(), stand.is_dark);
     for page in stand.seen.unread.clone().into_iter().filter(|page| !page.is_gone) {
         let offsets = page.first..page.first + layout.units_per_page;
         let marks: Vec<Option<MarkCopy>> = offsets.clone().map(|offset| lost::second_mark(scan, number, offset, layout)).collect();
         let is_named = marks.iter().all(Option::is_some);
-        scan.tally.unsealed += u64::from(!is_named && !was_let_go);
+        // Pages of a part that has failed may never have been programmed.
+        scan.tally.unsealed += u64::from(!is_named && !was_let_go && !is_dark);
         let Some(secret) = scan.secret.as_mut() else { continue };
         for (offset, mark) in offsets.zip(&marks) {
             if let Some(mark) = mark.filter(|mark| *mark != MarkCopy::NOTHING && !mark.insecure) {
