@@ -14,26 +14,33 @@ use crate::techniques::seam::News;
 /// Spare blocks of each plane of one die.
 type Spares = [Vec<u16>; 4];
 
-/// Assign good blocks to every group. Returns the physical block of each group in each plane and whether the group can be used, and the spares left in each
-/// die.
+/// Assign good blocks to the groups of every die. Where spares run out, the last groups give their blocks: those out of service are the last of their die.
+/// Returns the physical block of each group in each plane and whether the group can be used, and the spares left in each die.
 pub(crate) fn form_groups(factory_bad: &[Vec<(u8, u16)>], blocks_per_plane: u32, layout: &Layout) -> (Vec<([u16; 4], bool)>, Vec<Spares>) {
-    let count = layout.group_count();
-    let mut groups = vec![([0; 4], true); count];
+    let (of_die, planes) = (layout.groups as usize, layout.planes as usize);
+    let mut groups = vec![([0; 4], false); layout.group_count()];
     let mut spares = Vec::with_capacity(layout.dies as usize);
-    for die in 0..layout.dies as usize {
+    for (die, groups) in groups.chunks_exact_mut(of_die).enumerate() {
         let bad = factory_bad.get(die).map_or(&[][..], Vec::as_slice);
+        let is_good = |plane: usize, block: usize| !bad.contains(&(plane as u8, block as u16));
         let mut left: Spares = Default::default();
-        for (plane, left) in left.iter_mut().enumerate().take(layout.planes as usize) {
-            let is_bad = |block: u16| bad.contains(&(plane as u8, block));
-            *left = (layout.groups as u16..blocks_per_plane as u16).rev().filter(|&block| !is_bad(block)).collect();
-            for number in 0..layout.groups as usize {
-                let group = die * layout.groups as usize + number;
-                let block = if is_bad(number as u16) { left.pop() } else { Some(number as u16) };
-                match block {
-                    Some(block) => groups[group].0[plane] = block,
-                    None => groups[group].1 = false,
-                }
+        for (plane, left) in left.iter_mut().enumerate().take(planes) {
+            let behind = of_die..blocks_per_plane as usize;
+            *left = behind.rev().filter(|&block| is_good(plane, block)).map(|block| block as u16).collect();
+        }
+        let (mut number, mut end) = (0, of_die);
+        while number < end {
+            let missing = (0..planes).any(|plane| !is_good(plane, number) && left[plane].is_empty());
+            if missing {
+                end -= 1;
+                let given = (0..planes).filter(|&plane| end > number && is_good(plane, end));
+                given.for_each(|plane| left[plane].insert(0, end as u16));
+                continue;
             }
+            for (plane, left) in left.iter_mut().enumerate().take(planes) {
+                groups[number].0[plane] = if is_good(plane, number) { number as u16 } else { left.pop().expect("one is left") };
+            }
+            (groups[number].1, number) = (true, number + 1);
         }
         spares.push(left);
     }
@@ -103,6 +110,8 @@ pub(crate) fn fail_guarded(core: &mut Core, metadata: &mut Metadata, sanitise: &
 
 #[cfg(test)]
 mod tests {
+    use wordline_units::random::{Draw, Stream};
+
     use super::*;
     use crate::config::tests::small;
     use crate::dispatch::Rooms;
@@ -117,8 +126,36 @@ mod tests {
         let (groups, spares) = form_groups(&bad, 10, &config.layout());
         assert_eq!(groups.len(), 8);
         assert_eq!(groups[1], ([8, 0, 0, 0], true));
-        assert!(!groups[3].1 && !groups[4].1, "the only other spare is bad itself");
-        assert!(spares[0].iter().all(Vec::is_empty));
+        let blocks: Vec<u16> = groups.iter().filter(|group| group.1).map(|group| group.0[0]).collect();
+        assert_eq!(blocks, [0, 8, 2, 7, 6, 5], "the only other spare is bad itself, so the last groups give their blocks");
+        assert!(groups[..6].iter().all(|group| group.1) && spares[0].iter().all(Vec::is_empty));
+    }
+
+    /// The groups in service are the first of each die, as many as its worst plane has good blocks, and no block is in two places.
+    #[test]
+    fn as_many_groups_are_in_service_as_the_worst_plane_allows() {
+        let mut draw = Draw::new(1, Stream::Mix, 0);
+        for _ in 0..200 {
+            let (planes, spare) = (1 + draw.below(4) as u32, draw.below(3) as u32);
+            let mut config = crate::Config { spare_blocks: spare, ..small(32) };
+            config.sheet.geometry.planes = planes;
+            let (layout, blocks) = (config.layout(), config.sheet.geometry.blocks);
+            let bad: Vec<(u8, u16)> = (0..planes as u8)
+                .flat_map(|plane| (0..blocks as u16).map(move |block| (plane, block)))
+                .filter(|_| draw.happens(0.2))
+                .collect();
+            let (groups, spares) = form_groups(&[bad.clone()], blocks, &layout);
+            let good = |plane: u8| blocks as usize - bad.iter().filter(|block| block.0 == plane).count();
+            let in_service = groups.iter().filter(|group| group.1).count();
+            assert_eq!(in_service, (0..planes as u8).map(good).min().expect("a plane").min(groups.len()));
+            assert!(groups[..in_service].iter().all(|group| group.1));
+            for plane in 0..planes as u8 {
+                let own = groups.iter().filter(|group| group.1).map(|group| group.0[usize::from(plane)]);
+                let mut used: Vec<u16> = own.chain(spares[0][usize::from(plane)].iter().copied()).collect();
+                used.sort_unstable();
+                assert!(used.windows(2).all(|pair| pair[0] < pair[1]) && used.iter().all(|&block| !bad.contains(&(plane, block))));
+            }
+        }
     }
 
     #[test]
