@@ -35,6 +35,7 @@ mod renamed;
 mod section;
 mod size;
 mod stages;
+mod start;
 mod techniques;
 mod words;
 
@@ -50,3 +51,4 @@ pub use quantity::shown;
 pub use reference::{json_schema, reference_markdown};
 pub use size::{SPARE_TOLERANCE, Sized, read_size, sized_alike};
 pub use stages::{Stage, stages};
+pub use start::{begin_alike, unlike_starts};

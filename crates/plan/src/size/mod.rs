@@ -187,8 +187,9 @@ impl Plan {
     fn made(&self, shape: Shape, bytes: u64) -> Result<(Plan, Vec<String>), PlanError> {
         let settings = self.settings(shape, bytes);
         let plan = self.override_keys(&settings)?;
+        let kept: Vec<String> = self.notes().iter().filter(|note| !plan.notes().contains(note)).cloned().collect();
         let notes = self.size_notes(&plan);
-        Ok((plan.with_notes(notes), settings))
+        Ok((plan.with_notes(kept).with_notes(notes), settings))
     }
 
     /// Bytes of data of one block of each plane of each die, with so many dies on a channel and so many h-layers in a block.
