@@ -407,6 +407,10 @@ pub(crate) struct CompareOptions {
     /// requests that did not fail, either way.
     #[arg(long)]
     pub(crate) may_fail: bool,
+    /// Let every drive begin as its own file says: full or not, in the steady state or not, at its own age. Without it all begin as the first does. Where
+    /// they then begin differently, ratios have neither colours nor stars, and the exit code is 4.
+    #[arg(long)]
+    pub(crate) own_start: bool,
     /// Runs at the same time; as many as there are cores by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wordline_plan::Plan;
+use wordline_plan::{Plan, unlike_starts};
 use wordline_report::{CellResult, DriveDetail, DriveResult, MadeBy, Report, Setting, WorkloadName, text};
 use wordline_runs::compare::{Turn, turns};
 use wordline_runs::{Job, Load, Workload, parallel};
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::load;
 use crate::logs::LogFiles;
 use crate::places::Places;
-use crate::plans::raw_flash_note;
+use crate::plans::{Starts, raw_flash_note};
 use crate::progress::{Board, Line, Parts};
 use crate::run::{self, Tables};
 use crate::sweep::{self, Sweep};
@@ -87,9 +87,12 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
         (true, Some(only)) => Report::new(only.drives),
         (_, last) => Report::of_cells(results.into_iter().chain(last).collect()),
     };
+    let unlike = unlike_starts(&aged[0].plans, options.load.fill.is_some());
+    let report = if unlike.is_empty() { report } else { report.of_unlike_starts(unlike.join("; ")) };
     let report = report.with_notes(raw_flash_note(&aged[0].plans)).with_notes(sweep_notes(&aged)).with_made_by(made_by);
     run::write(&output, &report, tables, &text::compare(&report))?;
-    may_fail(options, &aged, &report)
+    may_fail(options, &aged, &report)?;
+    if unlike.is_empty() { Ok(()) } else { Err(Failure::Unlike(unlike.join("\n  "))) }
 }
 
 /// Says which drives failed requests, unless they may.
@@ -125,7 +128,7 @@ fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
     for cells in options.cells.each() {
         let at: Vec<(Option<Setting>, Vec<Plan>)> = match &sweep {
             Some(sweep) => sweep.plans(options, &cells)?.into_iter().map(|at| (Some(at.swept), at.plans)).collect(),
-            None => vec![(None, options.shape.load_alike(drives, &cells)?)],
+            None => vec![(None, options.shape.load_alike(drives, &cells, Starts::asked(options))?)],
         };
         let (age, plans) = (cells.asked_age(), &at[0].1);
         if let Some(earlier) = aged.iter().find(|earlier| earlier.swept == at[0].0 && earlier.plans[0].hash() == plans[0].hash()) {

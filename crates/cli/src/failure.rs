@@ -40,18 +40,23 @@ pub(crate) enum Failure {
         "drives failed requests, so that they did not do the same work; --may-fail, or run.may_fail = true in a drive's file, allows it:\n{0}"
     )]
     Failed(String),
+    /// Drives of a comparison that did not begin alike.
+    #[error(
+        "the drives did not begin alike, so that ratios say nothing of the drives alone; without --own-start all begin as the first does:\n  {0}"
+    )]
+    Unlike(String),
     /// A run's books do not balance: the figures are not to be trusted.
     #[error("the run broke its own checks; its figures are not to be trusted:\n{0}")]
     Checks(String),
 }
 
 impl Failure {
-    /// 3 for a run that broke its checks, 4 for a comparison in which drives failed requests or a served drive that could not write everything down when it
-    /// stopped, 1 for claims that are off where that was to count, 2 for everything the user can mend.
+    /// 3 for a run that broke its checks; 4 for a comparison in which drives failed requests or did not begin alike, or for a served drive that could not
+    /// write everything down when it stopped; 1 for claims that are off where that was to count; 2 for everything the user can mend.
     pub(crate) fn code(&self) -> ExitCode {
         match self {
             Failure::Checks(_) | Failure::Run(RunError::Broken { .. }) => ExitCode::from(3),
-            Failure::Failed(_) => ExitCode::from(4),
+            Failure::Failed(_) | Failure::Unlike(_) => ExitCode::from(4),
             Failure::Off(_) => ExitCode::from(1),
             Failure::Stop(_) => ExitCode::from(4),
             Failure::Plan(_)

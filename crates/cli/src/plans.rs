@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use wordline_plan::{Plan, read_size, sized_alike};
+use wordline_plan::{Plan, begin_alike, read_size, sized_alike};
 
-use crate::args::{DriveOptions, PlanOptions, ShapeOptions};
+use crate::args::{CompareOptions, DriveOptions, PlanOptions, ShapeOptions};
 use crate::cells::CellOptions;
 use crate::failure::Failure;
 use crate::media_folder;
@@ -18,9 +18,10 @@ impl ShapeOptions {
         Ok((plan, [settings, how].concat()))
     }
 
-    /// The plans of `drives` with `cells`. Those that have the same flash have the same flash at another size, too.
-    pub(crate) fn load_alike(&self, drives: &[String], cells: &CellOptions) -> Result<Vec<Plan>, Failure> {
+    /// The plans of `drives` with `cells`, which begin by `start`. Those that have the same flash have the same flash at another size, too.
+    pub(crate) fn load_alike(&self, drives: &[String], cells: &CellOptions, start: Starts) -> Result<Vec<Plan>, Failure> {
         let whole = drives.iter().map(|drive| Ok(self.load_whole(drive, cells, &[])?.0)).collect::<Result<Vec<Plan>, Failure>>()?;
+        let whole = start.of(whole)?;
         let Some(size) = &self.size else { return Ok(whole) };
         let sized = sized_alike(&whole.iter().collect::<Vec<_>>(), size)?;
         Ok(sized.into_iter().map(|(plan, _)| plan).collect())
@@ -33,6 +34,30 @@ impl ShapeOptions {
         let plan = Plan::load_set(drive, &settings)?;
         cells.check(&plan)?;
         Ok((plan, settings))
+    }
+}
+
+/// How the drives of one command begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Starts {
+    /// Each as its own file says.
+    Own,
+    /// All as the first does; true: with the share of their capacity written that `--fill` says.
+    Alike(bool),
+}
+
+impl Starts {
+    /// The starts that a comparison asks for.
+    pub(crate) fn asked(options: &CompareOptions) -> Starts {
+        if options.own_start { Starts::Own } else { Starts::Alike(options.load.fill.is_some()) }
+    }
+
+    /// The drives of `plans` with this start.
+    pub(crate) fn of(self, plans: Vec<Plan>) -> Result<Vec<Plan>, Failure> {
+        match self {
+            Starts::Own => Ok(plans),
+            Starts::Alike(fill_is_given) => Ok(begin_alike(plans, fill_is_given)?),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::load;
 use crate::places::Places;
-use crate::plans::raw_flash_note;
+use crate::plans::{Starts, raw_flash_note};
 use crate::progress::{Board, Counter};
 
 pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
@@ -27,7 +27,7 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("drive '{name}' is named twice (place {}); hold it against another one", at + 1)));
     }
     let plan_options = &options.options.plan;
-    let plans = plan_options.shape.load_alike(&names, &plan_options.cells)?;
+    let plans = plan_options.shape.load_alike(&names, &plan_options.cells, Starts::Alike(options.fill.is_some()))?;
     let plans = plans.into_iter().map(|plan| options.options.seeded(plan)).collect::<Result<Vec<Plan>, Failure>>()?;
     let load = Load { queue_depth: options.qd, fill: options.fill.as_deref().map(share).transpose()?, ..Load::default() };
     let workload = load::workload(&options.workload, &load)?;

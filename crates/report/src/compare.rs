@@ -65,6 +65,14 @@ pub struct Ratio {
     /// Whether this drive or the baseline failed requests with any of the seeds, so that the figure is of what was left of the load.
     #[serde(default)]
     pub failed: bool,
+    /// Whether the two drives began differently, so that the ratio is not of the drives alone. Absent where they did not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unlike: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Which way a figure is better.
@@ -248,6 +256,7 @@ impl Ratio {
             p: pairs.as_deref().and_then(chance::of_no_difference),
             together: false,
             failed: false,
+            unlike: false,
         }
     }
 }

@@ -71,6 +71,16 @@ impl Report {
         }
     }
 
+    /// The same report of drives that did not begin alike, which `told` names: no ratio of it is good or bad news.
+    #[must_use]
+    pub fn of_unlike_starts(mut self, told: String) -> Report {
+        self.notes.push(format!("the drives did not begin alike, so that ratios say nothing of the drives alone: {told}"));
+        let cells = self.cells.iter_mut().filter_map(|cell| cell.comparison.as_mut());
+        let ratios = self.comparison.iter_mut().chain(cells).flat_map(Comparison::of_others_mut);
+        ratios.for_each(|ratio| (ratio.together, ratio.unlike) = (false, true));
+        self
+    }
+
     /// The same report, made by this.
     #[must_use]
     pub fn with_made_by(mut self, made_by: MadeBy) -> Report {

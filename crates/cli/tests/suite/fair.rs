@@ -174,3 +174,41 @@ fn the_first_command_of_the_readme_tells_its_phases_apart() {
     assert_eq!([of("mixed"), of("storm"), of("read-back")], [asked(0), asked(1), asked(2)]);
     assert!(std::fs::read_to_string(scratch.0.join("page.html")).expect("a page").contains("<td>storm</td>"));
 }
+
+/// A start is no property of a drive: one that differs from another in its start alone is the same drive in a comparison.
+#[test]
+fn drives_that_differ_in_their_start_alone_are_equal_in_a_comparison() {
+    let scratch = Scratch::new("start");
+    for (preset, start) in [
+        ("pageftl", "fill = \"75 %\"\nsteady = true"),
+        ("secssd", "fill = \"40 %\""),
+        ("psr-baseline", "steady = false"),
+        ("paper-evanesco", "fill = \"100 %\"\nsteady = true"),
+    ] {
+        scratch.file("other.toml", format!("summary = \"another start\"\ninherit = \"{preset}\"\n[run]\n{start}\n").as_bytes());
+        let drives = format!("{preset},other.toml");
+        let words = ["compare", "--drives", &drives, "--size", "1GiB", "-w", "uniform-write", "--requests", "300", "--seeds", "2"];
+        let told = json(&scratch, &words);
+        let ratios = told["comparison"]["ratios"].as_array().expect("two drives");
+        let others: Vec<&Value> = ratios.iter().filter(|ratio| ratio["drive"] == "other").collect();
+        assert!(others.len() > 5 && others.iter().all(|ratio| ratio["ratio"].is_null() || ratio["ratio"] == 1.0), "{preset}: {others:#?}");
+        let notes: Vec<&str> = told["drives"][2]["notes"].as_array().expect("some").iter().filter_map(Value::as_str).collect();
+        assert!(notes.iter().any(|note| note.starts_with(&format!("begins as {preset} does, with run."))), "{notes:?}");
+    }
+}
+
+#[test]
+fn starts_of_their_own_make_ratios_without_a_verdict_and_exit_code_4() {
+    let scratch = Scratch::new("own-start");
+    scratch.file("other.toml", b"summary = \"less full\"\ninherit = \"pageftl\"\n[run]\nfill = \"30 %\"\n");
+    let words = ["compare", "--drives", "pageftl,other.toml", "--size", "1GiB", "-w", "uniform-write", "--requests", "300", "--own-start"];
+    let output = wordline(&scratch.0, &[&words[..], &["--quiet", "--json", "-"]].concat());
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(4) && why.contains("run.fill = \"30 %\" of other"), "{why}");
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
+    let ratios = told["comparison"]["ratios"].as_array().expect("two drives");
+    assert!(ratios.iter().filter(|ratio| ratio["drive"] == "other").all(|ratio| ratio["unlike"] == true && ratio["together"] == false));
+    // The same share by hand is no start of their own.
+    let given = wordline(&scratch.0, &[&words[..], &["--quiet", "--fill", "50%"]].concat());
+    assert!(given.status.success(), "{}", String::from_utf8_lossy(&given.stderr));
+}
