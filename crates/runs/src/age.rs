@@ -77,6 +77,9 @@ pub struct Used {
 /// The drive's tables contradict each other, or it cannot be saved.
 pub fn age(plan: &Plan, usage: Usage, progress: &mut dyn Progress) -> Result<Used, RunError> {
     let config = plan.build();
+    if config.firmware.recovers {
+        return Err(RunError::Recovers { drive: plan.name().to_owned() });
+    }
     let (unit, seed, exported) = (config.firmware.unit, config.seed, config.exported());
     let age = config.cells.as_ref().and_then(|cells| cells.age);
     let units = (config.exported_units as f64 * usage.fill) as u64;

@@ -142,6 +142,14 @@ pub enum RunError {
     /// A drive that wore out before the run.
     #[error("--prefill-reads: the drive wore out before the trace began; take one with more endurance")]
     WornOut,
+    /// A drive that cannot be saved.
+    #[error(
+        "{drive} has recovery.on = true: it keeps its tables on its flash, and a saved drive has none of that; save it with --set recovery.on=false"
+    )]
+    Recovers {
+        /// The drive.
+        drive: String,
+    },
     /// A run's books do not balance: the figures are not to be trusted.
     #[error("the run broke its own checks; its figures are not to be trusted:\n  {drive}: {what}")]
     Broken {
