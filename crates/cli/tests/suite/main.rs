@@ -22,6 +22,7 @@ mod mortal;
 mod outside;
 mod places;
 mod real_traces;
+mod rests;
 mod runs;
 mod samples;
 mod served;
