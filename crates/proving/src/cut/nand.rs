@@ -137,6 +137,8 @@ pub(super) struct Nand {
     /// Wordlines go in any order.
     any_order: bool,
     blocks: Vec<Block>,
+    /// Dies that have failed and show no erase counts, as one whose file is missing.
+    mute: Vec<DieId>,
 }
 
 impl Nand {
@@ -155,7 +157,14 @@ impl Nand {
             erases_then: 0,
             was_open: false,
         };
-        let mut nand = Nand { layout, per_plane, bits, any_order, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
+        let mut nand = Nand {
+            layout,
+            per_plane,
+            bits,
+            any_order,
+            blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize],
+            mute: Vec::new(),
+        };
         for (die, marks) in factory_bad.iter().enumerate() {
             for &(plane, block) in marks {
                 nand.block_mut(DieId(die as u16), PlaneId(plane), BlockId(u32::from(block))).healthy = false;
@@ -373,13 +382,16 @@ impl Nand {
 
     /// Make every page that `harm` reaches unreadable, erased ones too. Pages that were made unreadable on purpose give nothing as before.
     pub(super) fn fail(&mut self, harm: Harm) {
+        // Every other die. Nothing of it answers, destroyed pages neither.
+        let mute = if let Harm::Die(die) = harm { Some(die).filter(|die| die.0 % 2 == 1) } else { None };
+        self.mute.extend(mute);
         let (planes, per_plane) = (self.layout.planes, self.per_plane);
         for (index, block) in (0..).zip(&mut self.blocks) {
             let die = DieId((index / per_plane / planes) as u16);
             let plane = PlaneId((index / per_plane % planes) as u8);
             for (page, found) in (0..).zip(&mut block.pages) {
                 let place = PagePlace { die, plane, block: BlockId(index % per_plane), page: PageId(page) };
-                if harm.reaches(place) && *found != Page::Gone {
+                if harm.reaches(place) && (*found != Page::Gone || mute.is_some()) {
                     *found = Page::Lost(vec![Stored::LOST; self.layout.units_per_page as usize]);
                 }
             }
@@ -550,6 +562,9 @@ impl FlashReader for Look<'_> {
 
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
         let block = &self.nand.blocks[self.nand.index(die, plane, block)];
+        if self.nand.mute.contains(&die) {
+            return BlockRecord { healthy: block.healthy, erases: 0, is_torn: false };
+        }
         let erases = if self.bug == Some(Bug::ErasesForgotten) { block.erases_then } else { block.erases };
         BlockRecord { healthy: block.healthy, erases, is_torn: block.is_torn }
     }

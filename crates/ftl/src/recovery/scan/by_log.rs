@@ -9,9 +9,12 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use wordline_units::DieId;
+
 use super::{Copied, Look, RecoveryScan, Until, is_set, lost};
 use crate::config::{Config, Protection};
 use crate::dispatch::Rooms;
+use crate::pages::checkpoint::Said;
 use crate::pages::map_log::{Body, LogPage};
 use crate::pages::oob::{MarkCopy, ProgramMarks};
 use crate::recovery::Trust;
@@ -19,7 +22,7 @@ use crate::recovery::flash_reader::{Found, Reader};
 use crate::recovery::keys::KeysFound;
 use crate::recovery::log_found::LogFound;
 use crate::state::data::JOURNAL;
-use crate::state::layout::Layout;
+use crate::state::layout::{BlockGroup, Layout};
 
 /// Read the flash of a core: the log first, then what the log leaves open. With `Trust::Marks` all pages are read.
 pub(super) fn gather(mut scan: RecoveryScan, config: &Config, fresh: &Rooms, reader: &mut Reader<'_>, trust: Trust) -> RecoveryScan {
@@ -37,6 +40,7 @@ pub(super) fn gather(mut scan: RecoveryScan, config: &Config, fresh: &Rooms, rea
     scan.in_force.clear();
     scan.log = Some(log);
     lost::look_at_kept(&mut scan, config, reader);
+    adopt_erases(&mut scan, &layout);
     place(&mut scan, &layout, trust);
     let until = if config.sheet.capabilities.any_order { Until::TheEnd } else { Until::Erased };
     for stand in all.clone() {
@@ -85,6 +89,28 @@ fn look_for_log(scan: &mut RecoveryScan, number: usize, reader: &mut Reader<'_>)
                 scan.read_page(number, place, reader);
             }
         }
+    }
+}
+
+/// Give the blocks of dies that have failed the erase counts that the log last had of them: a die that is missing has none to show, and an entry of an earlier
+/// filling does no harm, because later ones follow it.
+fn adopt_erases(scan: &mut RecoveryScan, layout: &Layout) {
+    let dark = lost::dark_dies(scan);
+    let Some(log) = scan.log.as_ref().filter(|_| !dark.is_empty()) else { return };
+    let mut newest: BTreeMap<(DieId, [u16; 4]), u32> = BTreeMap::new();
+    let mut note = |at: (DieId, [u16; 4]), erases: u32| {
+        let known = newest.entry(at).or_default();
+        *known = erases.max(*known);
+    };
+    let kept = scan.kept_marks.iter().map(|(_, record)| record);
+    log.records().chain(kept).for_each(|record| note((DieId(record.filling.die), record.filling.blocks), record.filling.erases));
+    for page in log.checkpoint().into_iter().flat_map(|(_, pages)| pages) {
+        let Said::Groups { first, groups } = page.said else { continue };
+        let known = (first..).map(BlockGroup).zip(groups).filter_map(|(group, known)| Some((group, known?)));
+        known.for_each(|(group, known)| note((layout.die(group), known.blocks), known.erases));
+    }
+    for stand in scan.stands.iter_mut().filter(|stand| dark.contains(&stand.die)) {
+        stand.erases = newest.get(&(stand.die, stand.blocks)).map_or(stand.erases, |&erases| erases.max(stand.erases));
     }
 }
 
