@@ -217,7 +217,8 @@ fn a_single_copy_of_the_log_and_a_failed_die_that_looks_blank_are_noticed() {
 #[test]
 fn what_fails_for_good_takes_what_it_held_at_every_start_and_no_more() {
     let (mut tally, extents) = (Tally::default(), [Extent::Block, Extent::Plane, Extent::Die]);
-    for seed in 200..260 + 1_000 * (effort() - 1) {
+    // The last ones were back in older versions where a dead die shows no erase counts.
+    for seed in (200..260 + 1_000 * (effort() - 1)).chain([353, 461, 588]) {
         let told = failing_trial(spacious(seed), 60, (&extents, 1), None);
         tally.add(&told.unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
     }
