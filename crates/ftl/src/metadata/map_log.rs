@@ -22,7 +22,7 @@ use wordline_units::DieId;
 use super::checkpoint::Writing;
 use super::memos::Memos;
 use super::oob::OobCopies;
-use super::told::{nothings, refusals, unmapped};
+use super::told::{buffered, nothings, refusals, unmapped};
 use super::twin_log::{Pair, TwinLog};
 use crate::pages::checkpoint::{KnownState, Said};
 use crate::pages::journal::{Facts, History, Record, marks_per_page, memos_per_page, records_per_page};
@@ -454,5 +454,6 @@ fn facts_of(core: &mut Core, memos: &mut Memos, history: &History, room: usize) 
     // Units that hold nothing are recorded once more with the version of now: capacitors may keep something older.
     facts.extend(unmapped(core, version, room));
     facts.extend(refusals(core, room));
+    facts.extend(buffered(core, room));
     facts
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::oob::filling;
 use crate::pages::journal::{Facts, Record, marks_per_page, records_per_page, units_per_page};
-use crate::pages::oob::{MarkCopy, ProgramMarks};
+use crate::pages::oob::{BUFFER, MarkCopy, ProgramMarks};
 use crate::state::Core;
 use crate::state::layout::{BlockGroup, UnitAddr};
 
@@ -36,6 +36,27 @@ pub(super) fn nothings(core: &Core, given_up: &BTreeSet<(BlockGroup, u32)>, byte
         marks: vec![MarkCopy::NOTHING; units],
     };
     let records: Vec<ProgramMarks> = given_up.iter().map(record).collect();
+    records.chunks(marks_per_page(bytes, units)).map(|some| Facts::Marks(some.to_vec())).collect()
+}
+
+/// Units in the write buffer whose copy on flash is lost with its die, as marks of no blocks, in pages of `bytes` bytes: nothing else says that capacitors keep
+/// something newer.
+pub(super) fn buffered(core: &Core, bytes: usize) -> Vec<Facts> {
+    if core.failures().is_none() || !core.settings().has_capacitors() {
+        return Vec::new();
+    }
+    let units = core.layout().units_per_program as usize;
+    let held = core.buffer().in_use().map(|slot| core.buffer().content(slot));
+    let marks: Vec<MarkCopy> = held
+        .filter(|held| core.is_lost(core.map().get(held.lpn.0)))
+        .map(|held| MarkCopy { lpn: held.lpn.0, version: held.version, insecure: false })
+        .collect();
+    let record = |some: &[MarkCopy]| {
+        let mut marks = some.to_vec();
+        marks.resize(units, MarkCopy::NOTHING);
+        ProgramMarks { filling: BUFFER, program: 0, marks }
+    };
+    let records: Vec<ProgramMarks> = marks.chunks(units).map(record).collect();
     records.chunks(marks_per_page(bytes, units)).map(|some| Facts::Marks(some.to_vec())).collect()
 }
 

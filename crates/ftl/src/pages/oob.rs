@@ -65,6 +65,9 @@ fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]))
 }
 
+/// Filling of no blocks: marks of units in the write buffer.
+pub(crate) const BUFFER: Filling = Filling { die: u16::MAX, blocks: [u16::MAX; 4], erases: 0 };
+
 /// One filling of physical blocks, which marks belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Filling {

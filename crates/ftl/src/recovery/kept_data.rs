@@ -1,9 +1,10 @@
 //! Data that capacitors have kept of the write buffer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::flash_reader::Held;
 use super::history;
+use super::log_found::LogFound;
 use super::scan::{Copied, RecoveryScan, lost};
 use crate::state::Core;
 
@@ -19,11 +20,13 @@ pub(super) fn restore(core: &mut Core, scan: &RecoveryScan) {
         *newest = version.max(*newest);
     }
     let (failed_dies, failed_at) = history::failed(scan);
+    let buffered = scan.log.as_ref().map_or(BTreeSet::new(), LogFound::buffered);
     let is_newest = |lpn: u32, held: &Held| {
         let best = &scan.best[lpn as usize];
         // The version of a copy on a failed die may not be known; but it is not above that.
         let is_failed = |copy: &Copied| !failed_dies.is_empty() && *copy != Copied::NONE && scan.stands[copy.stand as usize].is_dark;
-        if held.version > failed_at && is_failed(best) {
+        let was_buffered = || Some(best.version) == scan.tally.checkpoint && buffered.contains(&(lpn, held.version));
+        if is_failed(best) && (held.version > failed_at || was_buffered()) {
             return true;
         }
         let is_only_one = || lost::is_lost(scan, best) || !lost::is_sealed(scan, best, core.layout());

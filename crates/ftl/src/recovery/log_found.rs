@@ -16,7 +16,7 @@ use crate::metadata::map_log::Resumed;
 use crate::pages::checkpoint::{CheckpointPage, Said};
 use crate::pages::journal::Facts;
 use crate::pages::map_log::{Body, LogPage};
-use crate::pages::oob::{Filling, MarkCopy, ProgramMarks};
+use crate::pages::oob::{BUFFER, Filling, MarkCopy, ProgramMarks};
 
 /// Serial numbers left out after a power cut: pages that cannot be read now may have them.
 const SERIALS_SKIPPED: u64 = 1 << 16;
@@ -107,6 +107,12 @@ impl LogFound {
     /// Records of marks that count, in the order in which their programs have landed.
     pub(crate) fn records(&self) -> impl Iterator<Item = &ProgramMarks> {
         self.facts().flat_map(|facts| if let Facts::Marks(records) = facts { &records[..] } else { &[] })
+    }
+
+    /// Units that were in the write buffer when the checkpoint was begun, each with its version there, and whose copies on flash were lost.
+    pub(crate) fn buffered(&self) -> BTreeSet<(u32, u64)> {
+        let marks = self.records().filter(|record| record.filling == BUFFER).flat_map(|record| &record.marks);
+        marks.map(|mark| (mark.lpn, mark.version)).collect()
     }
 
     /// Program units of which a record says that they hold nothing.
