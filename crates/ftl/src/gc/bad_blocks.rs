@@ -144,7 +144,7 @@ mod tests {
                 .flat_map(|plane| (0..blocks as u16).map(move |block| (plane, block)))
                 .filter(|_| draw.happens(0.2))
                 .collect();
-            let (groups, spares) = form_groups(&[bad.clone()], blocks, &layout);
+            let (groups, spares) = form_groups(std::slice::from_ref(&bad), blocks, &layout);
             let good = |plane: u8| blocks as usize - bad.iter().filter(|block| block.0 == plane).count();
             let in_service = groups.iter().filter(|group| group.1).count();
             assert_eq!(in_service, (0..planes as u8).map(good).min().expect("a plane").min(groups.len()));

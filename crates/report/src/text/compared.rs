@@ -230,7 +230,7 @@ pub(crate) fn factor(ratio: f64) -> String {
 /// Whether a ratio is good news, as far as one can tell: `None` where the interval holds 1, or where neither way is better. What is left of a load of which
 /// part failed is never good news, and of drives that began differently nothing is any news.
 pub(crate) fn verdict(ratio: &Ratio) -> Option<bool> {
-    direction(ratio).filter(|is_better| !ratio.unlike && !(ratio.failed && *is_better))
+    direction(ratio).filter(|is_better| !(ratio.unlike || ratio.failed && *is_better))
 }
 
 fn direction(ratio: &Ratio) -> Option<bool> {
