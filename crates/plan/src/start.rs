@@ -3,27 +3,49 @@
 use crate::Plan;
 use crate::error::PlanError;
 
-/// Keys of the data that a drive holds when a run starts.
-const DATA: [&str; 2] = ["run.fill", "run.steady"];
+/// Key of the share of capacity that is written before a run starts.
+const FILL: &str = "run.fill";
+/// Key of the way in which that data lies.
+const STEADY: &str = "run.steady";
 /// Keys of the age of a drive whose cells have physics.
 const AGE: [&str; 6] = ["cells.cycles", "cells.lifetime", "cells.dwell", "cells.dwells", "cells.retention", "cells.kept_at"];
 
 /// Value of `key` in `plan`, as TOML.
-fn value(plan: &Plan, key: &str) -> Option<String> {
-    plan.sections()
-        .lines()
-        .into_iter()
-        .find(|line| key.strip_prefix(line.section).is_some_and(|rest| rest == format!(".{}", line.key)))
-        .map(|line| line.value)
+fn value(plan: &Plan, key: &str) -> String {
+    let (section, name) = key.split_once('.').expect("a section and a key");
+    let lines = plan.sections().lines();
+    lines.into_iter().find(|line| (line.section, line.key) == (section, name)).expect("every plan has it").value
 }
 
-/// Settings by which `plan` would begin as `first` does; none: it does already. `fill_is_given`: the share of capacity that is written is not the plan's.
-fn differences(plan: &Plan, first: &Plan, fill_is_given: bool) -> Vec<String> {
-    let have_physics = [plan, first].iter().all(|plan| plan.config().cells.is_some());
-    let age = AGE.into_iter().filter(|_| have_physics);
-    let keys = DATA.into_iter().filter(|key| !(fill_is_given && *key == "run.fill")).chain(age);
-    let differs = |key: &&str| value(plan, key) != value(first, key);
-    keys.filter(differs).filter_map(|key| Some(format!("{key}={}", value(first, key)?))).collect()
+/// `key = value` of each of `keys` in `plan`.
+fn settings(plan: &Plan, keys: &[&'static str]) -> Vec<String> {
+    keys.iter().map(|key| format!("{key} = {}", value(plan, key))).collect()
+}
+
+/// The drives whose starts the others have: the first, and for the age the first whose cells have physics.
+struct Leaders<'a> {
+    first: &'a Plan,
+    aged: Option<&'a Plan>,
+    /// The share of capacity that is written is not the plans'.
+    fill_is_given: bool,
+}
+
+impl Leaders<'_> {
+    fn of(plans: &[Plan], fill_is_given: bool) -> Option<Leaders<'_>> {
+        Some(Leaders { first: plans.first()?, aged: plans.iter().find(|plan| plan.config().cells.is_some()), fill_is_given })
+    }
+
+    /// Keys by which `plan` begins differently, each group with the drive whose values hold. Ages are alike where neither drive has one.
+    fn differences(&self, plan: &Plan) -> Vec<(&Plan, Vec<&'static str>)> {
+        let data = if self.fill_is_given { &[STEADY][..] } else { &[FILL, STEADY] };
+        let has_age = |plan: &Plan| plan.config().cells.as_ref().is_some_and(|cells| cells.age.is_some());
+        let aged = self.aged.filter(|leader| plan.config().cells.is_some() && (has_age(leader) || has_age(plan)));
+        let of = |leader, keys: &[&'static str]| -> (_, Vec<&'static str>) {
+            (leader, keys.iter().copied().filter(|key| value(plan, key) != value(leader, key)).collect())
+        };
+        let all = [Some(of(self.first, data)), aged.map(|leader| of(leader, &AGE))];
+        all.into_iter().flatten().filter(|(_, keys)| !keys.is_empty()).collect()
+    }
 }
 
 /// Lets all of `plans` begin as the first does. A drive that would begin otherwise by itself gets a note that names what gave way.
@@ -31,41 +53,34 @@ fn differences(plan: &Plan, first: &Plan, fill_is_given: bool) -> Vec<String> {
 /// # Errors
 /// A drive cannot begin as the first does.
 pub fn begin_alike(plans: Vec<Plan>, fill_is_given: bool) -> Result<Vec<Plan>, PlanError> {
-    let Some(first) = plans.first().cloned() else { return Ok(plans) };
-    let begin = |plan: Plan| {
-        let settings = differences(&plan, &first, fill_is_given);
-        if settings.is_empty() {
-            return Ok(plan);
+    let Some(leaders) = Leaders::of(&plans, fill_is_given) else { return Ok(plans) };
+    let begin = |plan: &Plan| {
+        let differences = leaders.differences(plan);
+        if differences.is_empty() {
+            return Ok(plan.clone());
         }
-        let own: Vec<String> = settings
-            .iter()
-            .filter_map(|setting| setting.split_once('='))
-            .filter_map(|(key, _)| Some(format!("{key} = {}", value(&plan, key)?)))
-            .collect();
-        let note = format!(
-            "begins as {} does, with {}; its own {} gave way",
-            first.name(),
-            settings.join(", ").replace('=', " = "),
-            own.join(", ")
-        );
-        let notes = plan.notes().to_vec();
-        let begun = plan.override_keys(&settings)?;
-        let missing = notes.into_iter().filter(|note| !begun.notes().contains(note)).collect();
-        Ok(begun.clone().with_notes(missing).with_note(&note))
+        let wanted: Vec<String> = differences.iter().flat_map(|(leader, keys)| settings(leader, keys)).collect();
+        let notes = differences.iter().map(|(leader, keys)| {
+            let [wanted, own] = [leader, &plan].map(|of| settings(of, keys).join(", "));
+            format!("begins as {} does, with {wanted}; its own {own} gave way", leader.name())
+        });
+        let begun = plan.override_keys(&wanted)?;
+        let kept = plan.notes().iter().filter(|note| !begun.notes().contains(note)).cloned();
+        let notes = kept.chain(notes).collect();
+        Ok(begun.with_notes(notes))
     };
-    plans.into_iter().map(begin).collect()
+    plans.iter().map(begin).collect()
 }
 
 /// Differences between the starts of `plans` and that of the first, in words; none: they begin alike.
 pub fn unlike_starts(plans: &[Plan], fill_is_given: bool) -> Vec<String> {
-    let Some(first) = plans.first() else { return Vec::new() };
-    let told = |plan: &Plan, key: &str| format!("{key} = {} of {}", value(plan, key).unwrap_or_default(), plan.name());
+    let Some(leaders) = Leaders::of(plans, fill_is_given) else { return Vec::new() };
     let of = |plan: &Plan| -> Vec<String> {
-        let settings = differences(plan, first, fill_is_given);
-        let keys = settings.iter().filter_map(|setting| Some(setting.split_once('=')?.0));
-        keys.map(|key| format!("{}, {}", told(first, key), told(plan, key))).collect()
+        let told = |plan: &Plan, key: &str| format!("{key} = {} of {}", value(plan, key), plan.name());
+        let each = leaders.differences(plan).into_iter().flat_map(|(leader, keys)| keys.into_iter().map(move |key| (leader, key)));
+        each.map(|(leader, key)| format!("{}, {}", told(leader, key), told(plan, key))).collect()
     };
-    plans.iter().skip(1).flat_map(of).collect()
+    plans.iter().flat_map(of).collect()
 }
 
 #[cfg(test)]
@@ -88,14 +103,27 @@ mod tests {
             note,
             "begins as pageftl does, with run.fill = \"100 %\", run.steady = false; its own run.fill = \"75 %\", run.steady = true gave way"
         );
-        assert!(unlike_starts(&begun, false).is_empty());
+        assert!(unlike_starts(&begun, false).is_empty() && begin_alike(Vec::new(), false).expect("nothing").is_empty());
     }
 
     #[test]
-    fn a_share_that_is_given_is_no_difference_and_ages_are_one_where_both_have_cells() {
-        let [first, other] = [plan("pageftl", &["cells.cycles=2000"]), plan("secssd", &["run.fill=40 %"])];
-        let ages = unlike_starts(&[first.clone(), other.clone()], true);
-        assert_eq!(ages.len(), if other.config().cells.is_some() && first.config().cells.is_some() { 1 } else { 0 }, "{ages:?}");
-        assert!(begin_alike(Vec::new(), false).expect("nothing").is_empty());
+    fn a_share_that_is_given_is_no_difference() {
+        let plans = [plan("pageftl", &[]), plan("secssd", &["run.fill=40 %"])];
+        assert_eq!((unlike_starts(&plans, true).len(), unlike_starts(&plans, false).len()), (0, 1));
+    }
+
+    #[test]
+    fn drives_with_physics_have_one_age_and_rests_of_new_cells_are_no_difference() {
+        let [fixed, aged, new] = [
+            plan("pageftl", &["cells.physics=false"]),
+            plan("pageftl", &["cells.cycles=2000", "cells.retention=1y"]),
+            plan("secssd", &["cells.dwell=1 min"]),
+        ];
+        // The first has no cells that age, so the first that has leads.
+        let begun = begin_alike(vec![fixed.clone(), aged.clone(), new.clone()], false).expect("all can");
+        assert_eq!((begun[0].hash(), begun[1].hash()), (fixed.hash(), aged.hash()));
+        assert_eq!(begun[2].age(), aged.age());
+        assert!(begun[2].notes().iter().any(|note| note.contains("cells.cycles = 2000")), "{:?}", begun[2].notes());
+        assert_eq!(unlike_starts(&[plan("pageftl", &[]), new], true), [""; 0]);
     }
 }
