@@ -37,7 +37,7 @@ impl ShapeOptions {
     }
 }
 
-/// How the drives of one command begin.
+/// Start of the drives of one command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Starts {
     /// Each as its own file says.

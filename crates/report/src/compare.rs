@@ -55,7 +55,7 @@ pub struct Ratio {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// How likely a ratio at least as far from 1 is where nothing differs, by Student's t on both sides; null with one seed.
+    /// How likely a ratio at least as far from 1 is where nothing differs, by Student's t on both sides; null with one seed, and where the drives began differently.
     #[serde(default)]
     pub p: Option<f64>,
     /// Whether the ratio differs from 1 with all intervals of the report taken together, by Holm's procedure: where nothing differs, the chance that any at
@@ -65,14 +65,9 @@ pub struct Ratio {
     /// Whether this drive or the baseline failed requests with any of the seeds, so that the figure is of what was left of the load.
     #[serde(default)]
     pub failed: bool,
-    /// Whether the two drives began differently, so that the ratio is not of the drives alone. Absent where they did not.
-    #[serde(default, skip_serializing_if = "is_false")]
+    /// True if the two drives began differently, so that the ratio is not of the drives alone. Absent where they began alike.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlike: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// Which way a figure is better.

@@ -77,7 +77,7 @@ impl Report {
         self.notes.push(format!("the drives did not begin alike, so that ratios say nothing of the drives alone: {told}"));
         let cells = self.cells.iter_mut().filter_map(|cell| cell.comparison.as_mut());
         let ratios = self.comparison.iter_mut().chain(cells).flat_map(Comparison::of_others_mut);
-        ratios.for_each(|ratio| (ratio.together, ratio.unlike) = (false, true));
+        ratios.for_each(|ratio| (ratio.p, ratio.together, ratio.unlike) = (None, false, true));
         self
     }
 
