@@ -9,19 +9,13 @@ use std::time::Duration;
 use super::bench::{Bench, quietly, until};
 use crate::steps::shown;
 
-/// A gibibyte of 4-KiB units on two dies: reclaim begins within the first rounds.
-const FILE: &str = r#"
-summary = "A small drive, for clients"
-inherit = "pageftl-4k"
-[geometry]
-blocks = 72
-[flash]
-channels = 2
-dies_per_channel = 1
-[mapping]
-over_provisioning = "none"
-capacity = "1 GiB"
-"#;
+/// A gibibyte of 4-KiB units on dies of so many blocks, one on each channel.
+fn file(dies: u32, blocks: u32) -> String {
+    format!(
+        "summary = \"A small drive, for clients\"\ninherit = \"pageftl-4k\"\n[geometry]\nblocks = {blocks}\n[flash]\nchannels = {dies}\n\
+         dies_per_channel = 1\n[mapping]\nover_provisioning = \"none\"\ncapacity = \"1 GiB\"\n"
+    )
+}
 
 /// How long a drive may take to find itself again.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -43,10 +37,17 @@ impl Drop for Drive {
 }
 
 impl Drive {
-    /// A drive without bytes, on media called `media`. `settings` are `KEY=VALUE`, as `--set` takes them; `more` are further arguments.
+    /// A drive without bytes, on media called `media`. `settings` are `KEY=VALUE`, as `--set` takes them; `more` are further arguments. Reclaim begins
+    /// within the first rounds.
     pub(super) fn new(bench: &Bench, settings: &[&str], more: &[&str]) -> Result<Drive, String> {
-        bench.write("drive.toml", FILE)?;
+        bench.write("drive.toml", &file(2, 72))?;
         Drive::of(bench, "drive.toml", settings, more)
+    }
+
+    /// As [`Drive::new`], on four dies, with room for all data once one of them has failed.
+    pub(super) fn of_four_dies(bench: &Bench) -> Result<Drive, String> {
+        bench.write("drive.toml", &file(4, 48))?;
+        Drive::of(bench, "drive.toml", &[], &[])
     }
 
     /// As [`Drive::new`], of the drive in `file`.

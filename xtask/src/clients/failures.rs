@@ -2,23 +2,9 @@
 
 use serde_json::Value;
 
-use super::bench::{Bench, logged, pause, said};
+use super::bench::{Bench, pause, said};
 use super::drive::Drive;
-use super::kills::LEDGER;
-
-/// A gibibyte of 4-KiB units on four dies, with room for what the others hold once one has failed.
-const FILE: &str = r#"
-summary = "A small drive of four dies, for clients"
-inherit = "pageftl-4k"
-[geometry]
-blocks = 48
-[flash]
-channels = 4
-dies_per_channel = 1
-[mapping]
-over_provisioning = "none"
-capacity = "1 GiB"
-"#;
+use super::ledger::{self, Load};
 
 /// The die that fails.
 const DIE: &str = "die=1";
@@ -37,41 +23,29 @@ const FIO: [&str; 9] = [
 ];
 
 pub(super) fn run(bench: &Bench) -> Result<(), String> {
-    bench.write("failing.toml", FILE)?;
-    ledger(bench)?;
+    a_ledger(bench)?;
     std::fs::remove_dir_all(bench.path("media")).map_err(|error| format!("cannot remove the media: {error}"))?;
     fio(bench)
 }
 
 /// A ledger's load, during the first round of which a die fails; in each, the drive is killed or stopped.
-fn ledger(bench: &Bench) -> Result<(), String> {
-    bench.write("ledger.py", LEDGER)?;
-    let mut drive = Drive::of(bench, "failing.toml", &[], &[])?;
+fn a_ledger(bench: &Bench) -> Result<(), String> {
+    ledger::write(bench)?;
+    let mut drive = Drive::of_four_dies(bench)?;
     let program = bench.built("wordline").display().to_string();
     let (mut compared, mut first) = (0, None);
     for round in 0..bench.rounds.max(2) {
-        let seed = (bench.seed + u64::from(round)).to_string();
-        let load = bench.command("/usr/bin/python3", &["ledger.py", "load", &drive.uri, "ledger", &seed, "failing"]);
-        println!("$ {}", crate::steps::shown(&load));
-        let mut load = logged(load, &bench.path("load.log"))?.spawn().map_err(|error| format!("cannot start python3: {error}"))?;
+        let mut load = Load::start(bench, &drive, round, &["failing"])?;
         pause(1000);
         if round == 0 {
             said(bench.command(&program, &["ctl", &drive.control(), "kill-die", DIE]))?;
         }
         pause(800 + u64::from(round) * 211 % 1900);
-        let is_over = load.try_wait().is_ok_and(|status| status.is_some());
+        load.look();
         drive.end(round)?;
-        let status = load.wait().map_err(|error| format!("python3: {error}"))?;
-        let told = std::fs::read_to_string(bench.path("load.log")).unwrap_or_default();
-        if is_over || !status.success() {
-            return Err(format!("round {round}, seed {seed}: the load ended with {status}: {told}"));
-        }
-        println!("{}", told.trim());
+        load.end()?;
         drive.start()?;
-        let told = said(bench.command("/usr/bin/python3", &["ledger.py", "check", &drive.uri, "ledger", &program, &drive.control()]))
-            .map_err(|why| format!("round {round}, seed {seed}: {why}"))?;
-        let counts: Vec<u64> = told.split_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
-        let [blocks, _, failed] = counts[..] else { return Err(format!("round {round}: the check says {told}")) };
+        let [blocks, _, failed] = ledger::check(bench, &drive, round, &[&program, &drive.control()])?;
         println!("round {round}: {failed} of {blocks} blocks fail");
         // Writes heal, and nothing else fails.
         if first.is_some_and(|before| failed > before) {
@@ -89,7 +63,7 @@ fn ledger(bench: &Bench) -> Result<(), String> {
 
 /// fio verifies what it has written: what does not fail is what was written, after a kill, too.
 fn fio(bench: &Bench) -> Result<(), String> {
-    let mut drive = Drive::of(bench, "failing.toml", &[], &[])?;
+    let mut drive = Drive::of_four_dies(bench)?;
     let uri = format!("--uri={}", drive.uri);
     let seed = format!("--randseed={}", bench.seed);
     let words: Vec<&str> = FIO.into_iter().chain([uri.as_str(), seed.as_str()]).collect();

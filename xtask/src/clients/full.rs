@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::bench::{Bench, logged, pause, quietly, said, until};
 use super::drive::Drive;
-
-const LEDGER: &str = include_str!("ledger.py");
+use super::ledger;
 
 /// How long a load may take to fill what there is.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -16,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const NO_SPACE: &str = "errno 28";
 
 pub(super) fn run(bench: &Bench) -> Result<(), String> {
-    bench.write("ledger.py", LEDGER)?;
+    ledger::write(bench)?;
     let media = bench.path("media");
     std::fs::create_dir_all(&media).map_err(|error| format!("cannot make {media}: {error}"))?;
     let resize = |options: &str| quietly(bench.command("mount", &["-t", "tmpfs", "-o", options, "tmpfs", &media]));

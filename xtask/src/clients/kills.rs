@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::bench::{Bench, logged, pause, said, until};
+use super::bench::{Bench, pause, until};
 use super::drive::Drive;
 use super::fio::Cut;
-
-pub(super) const LEDGER: &str = include_str!("ledger.py");
+use super::ledger::{self, Load};
 
 pub(super) fn run(bench: &Bench) -> Result<(), String> {
     acknowledged_is_kept(bench)?;
@@ -48,7 +47,7 @@ fn acknowledged_is_kept(bench: &Bench) -> Result<(), String> {
 
 /// A drive that buffers has what it owes when it is started again.
 fn owed_is_kept(bench: &Bench, end: End) -> Result<(), String> {
-    bench.write("ledger.py", LEDGER)?;
+    ledger::write(bench)?;
     let (settings, owed, named): (&[&str], &[&str], &str) = match end {
         End::Kill => (&[], &[], "what was flushed, kills"),
         End::KillWithCapacitors => (&["buffer.protection=capacitor"], &["capacitor"], "what was acknowledged, kills"),
@@ -57,29 +56,18 @@ fn owed_is_kept(bench: &Bench, end: End) -> Result<(), String> {
     let mut drive = Drive::new(bench, settings, &[])?;
     let (mut compared, mut older) = (0, 0);
     for round in 0..bench.rounds {
-        let seed = (bench.seed + u64::from(round)).to_string();
-        let load = bench.command("/usr/bin/python3", &[&["ledger.py", "load", &drive.uri, "ledger", &seed], owed].concat());
-        println!("$ {}", crate::steps::shown(&load));
-        let mut load = logged(load, &bench.path("load.log"))?.spawn().map_err(|error| format!("cannot start python3: {error}"))?;
+        let mut load = Load::start(bench, &drive, round, owed)?;
         // Not the same for any two rounds.
         pause(1200 + u64::from(round) * 211 % 1900);
-        let is_over = load.try_wait().is_ok_and(|status| status.is_some());
+        load.look();
         match end {
             End::Kill | End::KillWithCapacitors => drive.kill(),
             End::Stop => drive.stop()?,
         }
-        let status = load.wait().map_err(|error| format!("python3: {error}"))?;
-        let told = std::fs::read_to_string(bench.path("load.log")).unwrap_or_default();
-        if is_over || !status.success() {
-            return Err(format!("round {round}, seed {seed}: the load ended with {status}: {told}"));
-        }
-        println!("{}", told.trim());
+        load.end()?;
         drive.start()?;
-        let told = said(bench.command("/usr/bin/python3", &["ledger.py", "check", &drive.uri, "ledger"]))
-            .map_err(|why| format!("round {round}, seed {seed}: {why}"))?;
-        let mut counts = told.split_whitespace().map(|word| word.parse::<u64>().unwrap_or(0));
-        compared += counts.next().unwrap_or(0);
-        older += counts.next().unwrap_or(0);
+        let [blocks, of_before, _] = ledger::check(bench, &drive, round, &[])?;
+        (compared, older) = (compared + blocks, older + of_before);
     }
     println!("ledger, {named}: {}, {compared} blocks compared, {older} older than the newest as they may be, none lost", bench.rounds);
     Ok(())

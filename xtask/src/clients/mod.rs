@@ -16,6 +16,7 @@ mod guest;
 mod hostile;
 mod inputs;
 mod kills;
+mod ledger;
 mod mount;
 mod postgres;
 mod protocol;
