@@ -9,53 +9,19 @@ fn ran(scratch: &Scratch, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A few of 128 blocks are bad when they leave the factory, and there are no spares.
-const BAD: &str = r#"
-summary = "two dies with bad blocks"
-inherit = "pageftl"
-[geometry]
-blocks = 64
-layers = 16
-wordlines_per_layer = 2
-[flash]
-channels = 1
-dies_per_channel = 2
-[mapping]
-over_provisioning = "25 %"
-[buffer]
-size = "1 MiB"
-[faults]
-factory_bad = "2 %"
-"#;
-
-/// Levelling by a gap of one erase, and a checkpoint after each four programs: each block that is moved makes the journal erase one more.
-const PERPETUAL: &str = r#"
-summary = "two dies of 32 small blocks, with a journal"
-inherit = "pageftl"
-[geometry]
-blocks = 32
-layers = 2
-wordlines_per_layer = 4
-[flash]
-channels = 1
-dies_per_channel = 2
-[mapping]
-over_provisioning = "70 %"
-[buffer]
-size = "256 KiB"
-[free_block]
-gap = 1
-[recovery]
-on = true
-checkpoint_every = 4
-[cells]
-physics = false
-"#;
+/// A drive of two dies: blocks in a plane, h-layers, wordlines of each, spare flash, write buffer, and further sections.
+fn two_dies(blocks: u32, layers: u32, wordlines: u32, spare: &str, buffer: &str, more: &str) -> String {
+    format!(
+        "summary = \"two dies\"\ninherit = \"pageftl\"\n[geometry]\nblocks = {blocks}\nlayers = {layers}\nwordlines_per_layer = {wordlines}\n\
+         [flash]\nchannels = 1\ndies_per_channel = 2\n[mapping]\nover_provisioning = \"{spare}\"\n[buffer]\nsize = \"{buffer}\"\n{more}\n"
+    )
+}
 
 #[test]
 fn drives_with_more_bad_blocks_than_spares_are_filled_and_run() {
     let scratch = Scratch::new("bad-blocks");
-    scratch.file("bad.toml", BAD.as_bytes());
+    // A few of 128 blocks are bad when they leave the factory, and there are no spares.
+    scratch.file("bad.toml", two_dies(64, 16, 2, "25 %", "1 MiB", "[faults]\nfactory_bad = \"2 %\"").as_bytes());
     for fill in ["0%", "50%", "100%"] {
         for seed in ["1", "2", "3", "4", "5", "6"] {
             let told =
@@ -70,7 +36,9 @@ fn drives_with_more_bad_blocks_than_spares_are_filled_and_run() {
 #[test]
 fn a_drive_whose_levelling_makes_its_own_work_comes_to_rest() {
     let scratch = Scratch::new("perpetual");
-    scratch.file("perpetual.toml", PERPETUAL.as_bytes());
+    // A gap of one erase, and a checkpoint after each four programs: each block that is moved makes the journal erase one more.
+    let more = "[free_block]\ngap = 1\n[recovery]\non = true\ncheckpoint_every = 4\n[cells]\nphysics = false";
+    scratch.file("perpetual.toml", two_dies(32, 2, 4, "70 %", "256 KiB", more).as_bytes());
     for seed in ["1", "5", "11"] {
         ran(&scratch, &["run", "perpetual.toml", "-w", "mixed-70-30", "--requests", "1000", "--seed", seed, "--quiet"]);
     }
