@@ -294,12 +294,12 @@ impl MapLog {
         self.log.next(core.layout()).map(Some).ok_or(())
     }
 
-    /// Find free groups for the programs after those that there is room for, of dies that have more than `left` of them.
+    /// Find free groups for the programs after those that there is room for, of dies that keep `left`.
     pub(crate) fn refill(&mut self, core: &mut Core, left: Left) {
         self.log.refill(core, left);
     }
 
-    /// Take free groups for the next programs, of dies that have more than `left` of them. Returns false if there are none.
+    /// Take free groups for the next programs, of dies that keep `left`. Returns false if there are none.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: Left, alone: bool) -> bool {
         let is_found = self.log.find_room(core, left, alone);
         if is_found {

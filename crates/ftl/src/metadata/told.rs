@@ -70,3 +70,45 @@ pub(super) fn refusals(core: &Core, bytes: usize) -> Vec<Facts> {
     };
     (0..exported).step_by(each).filter_map(of_chunk).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_units::{DieId, Nanos};
+
+    use super::*;
+    use crate::Config;
+    use crate::config::Protection;
+    use crate::config::tests::small;
+    use crate::setup::{build, construct};
+    use crate::state::failures::fail_die;
+
+    #[test]
+    fn units_in_the_buffer_are_told_where_capacitors_keep_them_and_their_copy_is_lost() {
+        for (protection, fails, expected) in
+            [(Protection::Capacitor, true, true), (Protection::None, true, false), (Protection::Capacitor, false, false)]
+        {
+            let mut config = Config { dies: 2, ..small(64) };
+            config.buffer.protection = protection;
+            let mut rooms = build(&config);
+            let (core, sanitise) = (&mut rooms.core, &mut rooms.sanitise);
+            construct::fill(core, sanitise, 64);
+            let lost = (0..64).find(|&lpn| core.layout().die(core.layout().group(core.map().get(lpn))) == DieId(1)).expect("half of them");
+            for lpn in [lost, (lost + 4) % 8] {
+                core.buffer_mut().write(Nanos::ZERO, lpn, 1, false);
+            }
+            if fails {
+                fail_die(core, DieId(1));
+            }
+            let told: Vec<ProgramMarks> = buffered(core, 16_384)
+                .into_iter()
+                .flat_map(|facts| if let Facts::Marks(records) = facts { records } else { panic!("{facts:?}") })
+                .collect();
+            let slot = core.buffer().held(lost).expect("it was written").0;
+            let wanted = MarkCopy { lpn: lost, version: core.buffer().version_of(slot), insecure: false };
+            let marks: Vec<MarkCopy> =
+                told.iter().flat_map(|record| &record.marks).copied().filter(|mark| *mark != MarkCopy::NOTHING).collect();
+            assert_eq!(marks, if expected { vec![wanted] } else { Vec::new() }, "{protection:?}");
+            assert!(told.iter().all(|record| record.filling == BUFFER));
+        }
+    }
+}

@@ -69,7 +69,7 @@ pub(super) fn resume(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, st
     let summary = if config.sheet.capabilities.any_order {
         Some(layout.data_programs).filter(|_| seen.written <= layout.data_programs)
     } else if config.spared_max > 0 {
-        // Which of the wordlines behind its data take a summary is not known.
+        // The wordlines behind its data that take a summary are not known.
         None
     } else {
         // A sanitiser may scrub what was not programmed yet of a wordline that it scrubs.

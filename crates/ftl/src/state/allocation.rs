@@ -50,9 +50,9 @@ fn place_among(core: &Core, die: DieId, stream: Stream, places: &[usize]) -> Opt
 /// Free groups that a die keeps when metadata takes one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Left {
-    /// A number of groups.
+    /// A given number of groups.
     Groups(u32),
-    /// A number of groups, but none of a die with emptied groups: they are erased once the metadata is written, and not before.
+    /// A given number of groups, but none of a die with emptied groups: they are erased once the metadata is written, and not before.
     UnlessEmptied(u32),
 }
 
