@@ -183,11 +183,13 @@ impl Folder {
         let opened = open_or_make(&self.0, config, NAMED, Durability::Process).expect("sound media");
         let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
         let store = MediaStore::new(opened.media, units, opened.dump);
+        let capacitors = store.capacitors(config.firmware.buffer.units);
         if opened.is_found {
-            Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), None)
-        } else {
-            Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die))
+            return Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), capacitors);
         }
+        let mut drive = Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
+        capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
+        drive
     }
 
     pub(crate) fn die(&self, number: u32) -> PathBuf {

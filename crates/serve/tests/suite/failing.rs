@@ -9,7 +9,7 @@ use wordline_nbd::Op;
 use wordline_serve::{Durability, Timing, open_or_make, replace_missing};
 use wordline_units::{BlockId, DieId, HostOp, HostRequest, PlaneId};
 
-use crate::common::{Folder, Live, NAMED, answered, connect, of_unit, small_drive, stamped};
+use crate::common::{Folder, Live, NAMED, SECTOR, answered, connect, of_unit, small_drive, stamped};
 use crate::control::{Served, served};
 
 /// Asks, and waits for the answer; `None`: the request failed.
@@ -173,31 +173,35 @@ fn a_kind_of_failure_that_there_is_not_is_refused_with_the_nearest() {
     assert!(answer["ok"] == false && said.contains("did you mean silent?"), "{answer}");
 }
 
-/// A sector of a lost unit in the write buffer is promised, and kept by capacitors, though the map's checkpoint is newer than it.
+/// Sectors written to units of a die that fails then are promised, and back after a cut, though the map's checkpoint is newer than they are.
 #[test]
 fn what_capacitors_keep_of_lost_units_is_back_after_a_cut() {
-    let neighbour = "recovery.oob_place=neighbour";
-    let (roomy, often) = ("mapping.over_provisioning=60 %", "recovery.checkpoint_every=1");
-    let config = small_drive(4, &["cells.physics=false", "buffer.protection=capacitor", neighbour, roomy, often]);
-    let folder = Folder::new("failing-capacitor");
-    let mut drive = filled(&folder, &config);
-    let sectors: Vec<u64> = (0..UNITS).step_by(40).map(|unit| unit * (config.firmware.unit.0 / 512)).collect();
-    for &sector in &sectors {
-        let request = HostRequest { at: drive.now(), ..HostRequest::new(HostOp::Write, sector, 1) };
-        assert!(answered(&mut drive, &request, &[7; 512]).is_some_and(|(done, _)| done.ok), "sector {sector}");
-    }
-    drive.inject(Fault::Die(DieId(1), DieFault::Die { silent: false }));
-    // The firmware notices, and writes a checkpoint.
-    (0..UNITS).for_each(|unit| _ = ask(&mut drive, HostOp::Read, unit, &[]));
-    for unit in (UNITS - 10..UNITS).cycle().take(60) {
-        ask(&mut drive, HostOp::Write, unit, &stamped(unit, unit, config.firmware.unit.0 as usize)).expect("the others take it");
-    }
-    ask(&mut drive, HostOp::Flush, 0, &[]).expect("it is flushed");
-    drop(drive);
-    let mut drive = folder.drive(&config);
-    for &sector in &sectors {
-        let request = HostRequest { at: drive.now(), ..HostRequest::new(HostOp::Read, sector, 1) };
-        let (done, read) = answered(&mut drive, &request, &[]).expect("no power is cut");
-        assert!(done.ok && read == [7; 512], "sector {sector}: {done:?}");
+    let place = "recovery.oob_place=neighbour";
+    let (spare, buffer, often) = ("mapping.over_provisioning=60 %", "buffer.size=4 MiB", "recovery.checkpoint_every=1");
+    let config = small_drive(4, &["cells.physics=false", "buffer.protection=capacitor", place, spare, buffer, often]);
+    let bytes = config.firmware.unit.0 as usize;
+    for die in 0..4 {
+        let folder = Folder::new(&format!("failing-capacitor-{die}"));
+        let mut drive = filled(&folder, &config);
+        let sectors: Vec<u64> = (0..100).map(|unit| unit * (config.firmware.unit.0 / SECTOR)).collect();
+        for &sector in &sectors {
+            let request = HostRequest { at: drive.now(), ..HostRequest::new(HostOp::Write, sector, 1) };
+            assert!(answered(&mut drive, &request, &[7; 512]).is_some_and(|(done, _)| done.ok), "sector {sector}");
+        }
+        drive.inject(Fault::Die(DieId(die), DieFault::Die { silent: false }));
+        // The firmware notices, and writes a checkpoint while others are programmed.
+        (0..UNITS).for_each(|unit| _ = ask(&mut drive, HostOp::Read, unit, &[]));
+        for unit in (UNITS - 100..UNITS).cycle().take(20) {
+            ask(&mut drive, HostOp::Write, unit, &stamped(unit, unit, bytes)).expect("the others have room");
+        }
+        ask(&mut drive, HostOp::Flush, 0, &[]).expect("it is flushed");
+        drop(drive);
+        let mut drive = folder.drive(&config);
+        assert!(drive.firmware()[0].recovery().is_some_and(|recovery| recovery.checkpoint.is_some()), "die {die}");
+        for &sector in &sectors {
+            let request = HostRequest { at: drive.now(), ..HostRequest::new(HostOp::Read, sector, 1) };
+            let (done, read) = answered(&mut drive, &request, &[]).expect("no power is cut");
+            assert!(done.ok && read == [7; 512], "die {die}, sector {sector}: {done:?}");
+        }
     }
 }
