@@ -286,7 +286,10 @@ pub(crate) fn found_again<P: Payload>(drive: &Drive<Watch, P>, took: Duration) -
         );
     }
     if unsealed > 0 {
-        said += &format!("\n{unsealed} pages cannot be read that no flush had covered: what they held is as it was before");
+        said += &format!("\nother pages that cannot be read, and held nothing that a flush had covered: {unsealed}");
+    }
+    if drive.is_worn_out() {
+        said += "\nthe drive takes no more writes, as a firmware core has no room for them: replace it";
     }
     said
 }

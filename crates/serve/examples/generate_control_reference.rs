@@ -44,11 +44,7 @@ Blocks are block groups: one block of each plane of a die. `status` has the same
 | `spare_blocks`, `spare_blocks_left`, `spare_percent` | spare blocks it left the factory with (`mapping.spare_blocks`), those that are left, and \
 their share; `null` without any |
 | `grown_bad_blocks` | blocks that have failed since the factory |
-| `read_only` | its clients may not write, and nothing that it does reaches its media |
 | `dead_dies` | dies that have failed, as far as the firmware has noticed |
-| `lost_bytes` | bytes of the mapping units that answer EIO now, each counted whole, as far as the firmware has noticed |
-| `lost_generation` | how often since the start data has gone from whole to lost |
-| `core_utilisation` | of each firmware core its share of the drive over the units of its block groups in service |
 | `erases_mean`, `erases_max` | erases of a block in service |
 | `age_least`, `age_median`, `age_most` | ages of the blocks in service, in thousandths of a life, as techniques tell them (`techniques.block-age`); \
 `null` where none does |

@@ -59,16 +59,18 @@ impl<P: Payload> Worker<P> {
         (first.map(|first| (first - read.sector) * SECTOR_BYTES), why)
     }
 
-    /// A sentence on what is lost or refused; `None`: nothing is, as far as the firmware knows.
+    /// A sentence on data that is lost or refused, and on a drive that takes no more writes; `None`: neither, as far as the firmware knows.
     pub(super) fn loss(&self) -> Option<String> {
-        let health = self.drive.health();
+        let (health, is_worn_out) = (self.drive.health(), self.drive.is_worn_out());
+        let worn_out =
+            is_worn_out.then(|| "the drive takes no more writes, as a firmware core has no room for them: replace it".to_owned());
         if health.unreadable == 0 {
-            return None;
+            return worn_out;
         }
         let dies: Vec<String> = self.drive.failed_dies().map(|die| die.0.to_string()).collect();
         let on_dies = self.drive.firmware().iter().map(|core| core.lost_units()).sum::<u64>();
         let others = health.unreadable.saturating_sub(on_dies + health.refused);
-        let of_dies = format!("{on_dies} units are lost with die {}", dies.join(", "));
+        let of_dies = format!("{on_dies} units are lost with {} {}", if dies.len() > 1 { "dies" } else { "die" }, dies.join(", "));
         let parts = [
             (on_dies > 0).then_some(of_dies),
             (health.refused > 0)
@@ -76,6 +78,8 @@ impl<P: Payload> Worker<P> {
             (others > 0).then(|| format!("{others} units cannot be read")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        Some(format!("{}: they answer EIO until they are written or trimmed", parts.join("; ")))
+        let until = if is_worn_out { "" } else { " until they are written or trimmed" };
+        let lost = format!("{}: they answer EIO{until}", parts.join("; "));
+        Some(worn_out.into_iter().chain([lost]).collect::<Vec<_>>().join("; "))
     }
 }

@@ -271,7 +271,7 @@ const FAMILIES: [Family; 44] = [
     gauge(
         "wordline_media_trouble",
         "",
-        "1: something is wrong with the files that the media are, or data is lost or refused; ctl SOCKET media says what.",
+        "1: something is wrong with the files that the media are, data is lost or refused, or the drive takes no more writes; ctl SOCKET media says what.",
         |seen, text| {
             text.count(&[], seen.look.trouble.is_some().into());
         },

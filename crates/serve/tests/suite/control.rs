@@ -187,6 +187,8 @@ fn a_die_that_fails_takes_its_data_and_nothing_else() {
     }
     let status = served.ask(&json!({ "do": "status" }));
     assert_eq!(status["live"]["worn_out"].as_bool(), Some(refused > 0), "{refused} refused: {}", status["live"]);
+    let trouble = status["live"]["media"]["trouble"].as_str().unwrap_or_default();
+    assert_eq!(trouble.contains("the drive takes no more writes"), refused > 0, "{refused} refused: {trouble}");
 }
 
 #[test]
