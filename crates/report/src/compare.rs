@@ -55,7 +55,8 @@ pub struct Ratio {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// How likely a ratio at least as far from 1 is where nothing differs, by Student's t on both sides; null with one seed, and where the drives began differently.
+    /// How likely a ratio at least as far from 1 is where nothing differs, by Student's t on both sides; null with one seed, and where the drives began
+    /// differently.
     #[serde(default)]
     pub p: Option<f64>,
     /// Whether the ratio differs from 1 with all intervals of the report taken together, by Holm's procedure: where nothing differs, the chance that any at
