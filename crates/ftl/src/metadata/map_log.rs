@@ -22,7 +22,7 @@ use wordline_units::DieId;
 use super::checkpoint::Writing;
 use super::memos::Memos;
 use super::oob::OobCopies;
-use super::told::{buffered, nothings, refusals, unmapped};
+use super::told::{buffered, nothings, refusals, spoilt, unmapped};
 use super::twin_log::{Pair, TwinLog};
 use crate::pages::checkpoint::{KnownState, Said};
 use crate::pages::journal::{Facts, History, Record, marks_per_page, memos_per_page, records_per_page};
@@ -316,7 +316,7 @@ impl MapLog {
         self.log.issue(core)
     }
 
-    fn compose(&mut self, core: &mut Core, mut waiting: Waiting<'_>, oob: Option<&mut OobCopies>) {
+    fn compose(&mut self, core: &mut Core, mut waiting: Waiting<'_>, mut oob: Option<&mut OobCopies>) {
         let page = core.settings().page;
         let pages = self.log.image_mut().len() / page;
         let room = body_bytes(page);
@@ -337,11 +337,11 @@ impl MapLog {
             (self.owes_history, self.stop) = (false, if is_last { Stop::Ordered } else { self.stop });
         }
         let count = fact_pages.saturating_sub(bodies.len());
-        bodies.extend(self.facts(core, &mut waiting, oob, count));
+        bodies.extend(self.facts(core, &mut waiting, oob.as_deref_mut(), count));
         let mut program: Vec<LogPage> = bodies.into_iter().map(|body| self.page(0, body)).collect();
         if self.is_due(core) {
             while program.len() < pages {
-                let Some(page) = self.checkpoint_page(core, &mut waiting, room) else { break };
+                let Some(page) = self.checkpoint_page(core, &mut waiting, oob.as_deref(), room) else { break };
                 program.push(page);
                 self.due = 0;
             }
@@ -386,7 +386,7 @@ impl MapLog {
     }
 
     /// Next page of the checkpoint that is being written, or the first of a new one; `None`: its last page is under way, or a fresh one is whole.
-    fn checkpoint_page(&mut self, core: &mut Core, waiting: &mut Waiting<'_>, room: usize) -> Option<LogPage> {
+    fn checkpoint_page(&mut self, core: &mut Core, waiting: &mut Waiting<'_>, oob: Option<&OobCopies>, room: usize) -> Option<LogPage> {
         if self.writing.is_none() {
             if self.owes_stop() && self.is_fresh {
                 return None;
@@ -394,6 +394,7 @@ impl MapLog {
             self.is_changed = false;
             let mut facts = facts_of(core, waiting.memos, waiting.history, room);
             facts.extend(nothings(core, &self.given_up, room));
+            facts.extend(oob.map(|oob| spoilt(core, oob.spoilt(), room)).unwrap_or_default());
             let pages = Writing::begin(core, &self.unsure, Some(KnownState::Open));
             self.writing = Some(InWriting { pages, begun: self.serial, begun_at: self.programs - 1, facts });
         }

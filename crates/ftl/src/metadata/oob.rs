@@ -18,7 +18,7 @@
 //!
 //! Here are the tables and the summaries on their way to flash; [`Journal`](super::journal::Journal) brings the records there, and recovery uses both.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use wordline_flash::{Mark, Operation};
 use wordline_units::{DieId, PartId};
@@ -103,6 +103,8 @@ pub(crate) struct OobCopies {
     wanted: u64,
     /// Bytes of the summary's program ordered last.
     image: Vec<u8>,
+    /// Units that some sectors of are lost in their copy on flash, as far as was seen; those trimmed since are among them.
+    spoilt: BTreeSet<u32>,
 }
 
 impl OobCopies {
@@ -134,6 +136,7 @@ impl OobCopies {
             waiting: VecDeque::new(),
             wanted: 0,
             image: vec![0; program_bytes],
+            spoilt: BTreeSet::new(),
         }
     }
 
@@ -147,6 +150,16 @@ impl OobCopies {
         let flying = &mut self.flying[usize::from(die.0)];
         flying.clear();
         flying.extend(marks.iter().map(MarkCopy::of));
+    }
+
+    /// Resume with units of which recovery has seen that sectors are lost.
+    pub(crate) fn resume_spoilt(&mut self, spoilt: BTreeSet<u32>) {
+        self.spoilt = spoilt;
+    }
+
+    /// Units of which some sectors are lost on flash, as far as was seen, and perhaps others that were trimmed since.
+    pub(crate) fn spoilt(&self) -> impl Iterator<Item = u32> + '_ {
+        self.spoilt.iter().copied()
     }
 
     /// Note that part `unit` of the program under way on `die` holds nothing that is needed, whatever its page says.
@@ -175,6 +188,9 @@ impl OobCopies {
             marks.copy_from_slice(&flying);
         }
         table.ended[program as usize] = Some(number);
+        if good {
+            note_spoilt(&mut self.spoilt, &flying);
+        }
         self.flying[usize::from(die.0)] = flying;
         self.flying[usize::from(die.0)].clear();
         let [first, second] = &mut self.reserved[usize::from(die.0)];
@@ -537,6 +553,20 @@ impl OobCopies {
     }
 }
 
+/// Update the set `spoilt` after units with `marks` were programmed.
+fn note_spoilt(spoilt: &mut BTreeSet<u32>, marks: &[MarkCopy]) {
+    if spoilt.is_empty() && marks.iter().all(|mark| !mark.is_spoilt) {
+        return;
+    }
+    for mark in marks.iter().filter(|mark| **mark != MarkCopy::NOTHING) {
+        if mark.is_spoilt {
+            spoilt.insert(mark.lpn)
+        } else {
+            spoilt.remove(&mark.lpn)
+        };
+    }
+}
+
 impl Table {
     fn new(layout: &Layout) -> Table {
         Table {
@@ -575,7 +605,7 @@ mod tests {
     }
 
     fn program(copies: &mut OobCopies, groups: &BlockGroups, at: (BlockGroup, u32), first: u32) -> Option<u32> {
-        let mark = |lpn: u32| Mark { lpn: Lpn(lpn), version: u64::from(lpn) + 1, lost: 0, insecure: false };
+        let mark = |lpn: u32| Mark { lpn: Lpn(lpn), version: u64::from(lpn) + 1, lost: 0, insecure: false, is_spoilt: false };
         copies.note_marks(DIE, &[mark(first), mark(first + 1), mark(first + 2), mark(first + 3)]);
         copies.reserve(DIE);
         copies.landed(DIE, at, (true, true), groups).map(|(index, _)| index)
@@ -608,7 +638,7 @@ mod tests {
         copies.want(copies.now());
         assert!(copies.wants(100));
         let records = copies.take_records(10, &groups);
-        assert_eq!(records[0].marks[2], MarkCopy { lpn: 2, version: 3, insecure: false });
+        assert_eq!(records[0].marks[2], MarkCopy { lpn: 2, version: 3, insecure: false, is_spoilt: false });
         assert!(!copies.wants(100) && !copies.lets_go(BlockGroup(1)), "it is under way");
         copies.journaled(false);
         assert!(copies.wants(100) && !copies.lets_go(BlockGroup(1)), "it has failed");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::oob::filling;
 use crate::pages::journal::{Facts, Record, marks_per_page, records_per_page, units_per_page};
-use crate::pages::oob::{BUFFER, MarkCopy, ProgramMarks};
+use crate::pages::oob::{BUFFER, Filling, IN_PART, MarkCopy, ProgramMarks};
 use crate::state::Core;
 use crate::state::layout::{BlockGroup, UnitAddr};
 
@@ -45,18 +45,31 @@ pub(super) fn buffered(core: &Core, bytes: usize) -> Vec<Facts> {
     if core.failures().is_none() || !core.settings().has_capacitors() {
         return Vec::new();
     }
-    let units = core.layout().units_per_program as usize;
     let held = core.buffer().in_use().map(|slot| core.buffer().content(slot));
     let marks: Vec<MarkCopy> = held
         .filter(|held| core.is_lost(core.map().get(held.lpn.0)))
-        .map(|held| MarkCopy { lpn: held.lpn.0, version: held.version, insecure: false })
+        .map(|held| MarkCopy { lpn: held.lpn.0, version: held.version, insecure: false, is_spoilt: false })
         .collect();
-    let record = |some: &[MarkCopy]| {
+    unplaced(core, BUFFER, &marks, bytes)
+}
+
+/// Units of which some sectors are lost, as marks of no blocks, in pages of `bytes` bytes: the map says nothing of it, and a start reads few pages. `spoilt`: all
+/// of them, and perhaps others.
+pub(super) fn spoilt(core: &Core, spoilt: impl Iterator<Item = u32>, bytes: usize) -> Vec<Facts> {
+    let marks =
+        spoilt.filter(|&lpn| core.map().get(lpn) != UnitAddr::NONE).map(|lpn| MarkCopy { lpn, is_spoilt: true, ..MarkCopy::NOTHING });
+    unplaced(core, IN_PART, &marks.collect::<Vec<_>>(), bytes)
+}
+
+/// Records of `marks` that lie in no blocks, in pages of `bytes` bytes.
+fn unplaced(core: &Core, filling: Filling, marks: &[MarkCopy], bytes: usize) -> Vec<Facts> {
+    let units = core.layout().units_per_program as usize;
+    let record = |(program, some): (u32, &[MarkCopy])| {
         let mut marks = some.to_vec();
         marks.resize(units, MarkCopy::NOTHING);
-        ProgramMarks { filling: BUFFER, program: 0, marks }
+        ProgramMarks { filling, program, marks }
     };
-    let records: Vec<ProgramMarks> = marks.chunks(units).map(record).collect();
+    let records: Vec<ProgramMarks> = (0..).zip(marks.chunks(units)).map(record).collect();
     records.chunks(marks_per_page(bytes, units)).map(|some| Facts::Marks(some.to_vec())).collect()
 }
 
@@ -104,7 +117,7 @@ mod tests {
                 .flat_map(|facts| if let Facts::Marks(records) = facts { records } else { panic!("{facts:?}") })
                 .collect();
             let slot = core.buffer().held(lost).expect("it was written").0;
-            let wanted = MarkCopy { lpn: lost, version: core.buffer().version_of(slot), insecure: false };
+            let wanted = MarkCopy { lpn: lost, version: core.buffer().version_of(slot), insecure: false, is_spoilt: false };
             let marks: Vec<MarkCopy> =
                 told.iter().flat_map(|record| &record.marks).copied().filter(|mark| *mark != MarkCopy::NOTHING).collect();
             assert_eq!(marks, if expected { vec![wanted] } else { Vec::new() }, "{protection:?}");

@@ -349,7 +349,7 @@ mod tests {
         let memo = |n: u16| WrittenMemo { owner: Owner(1 << n), die: n, block: 999 - n, erases: 1 << 20, value: u32::from(n) << 24 };
         let memos = Facts::Memos((0..32).map(memo).collect());
         let filling = Filling { die: 3, blocks: [9, 8, 7, 6], erases: 12 };
-        let mark = |n: u32| MarkCopy { lpn: n, version: u64::from(n) + 5, insecure: n == 2 };
+        let mark = |n: u32| MarkCopy { lpn: n, version: u64::from(n) + 5, insecure: n == 2, is_spoilt: n == 3 };
         let marks = Facts::Marks((0..6).map(|program| ProgramMarks { filling, program, marks: (0..8).map(mark).collect() }).collect());
         let refused = Facts::Refused { first: 4_000, version: 99, bits: (0..100).collect() };
         let history = History {

@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn facts_read_as_written_and_nothing_else_reads_as_one() {
         let filling = Filling { die: 3, blocks: [1, 2, 3, 4], erases: 9 };
-        let mark = |n: u32| MarkCopy { lpn: n, version: 5, insecure: n == 1 };
+        let mark = |n: u32| MarkCopy { lpn: n, version: 5, insecure: n == 1, is_spoilt: n == 2 };
         let marks = Fact::Marks(ProgramMarks { filling, program: 4, marks: (0..8).map(mark).collect() }, 1 << 50);
         for fact in [Fact::Trim(Record { first: 7, count: 8, version: 1 << 40 }), marks] {
             let mut bytes = fact.encode();

@@ -3,7 +3,7 @@
 //! ```text
 //!   summary page   0 magic | 8 erases | 12 die | 14 blocks | 24 first offset | 28 count | 32 check | 40 zero | 64 marks
 //!   journal record 0 erases | 4 die | 8 blocks | 16 program | 20 zero | 24 marks of one program unit
-//!   mark           0 logical unit | 4 version, the highest bit set where the unit is insecure
+//!   mark           0 logical unit | 4 version, the highest bit set where the unit is insecure, the next where some of its sectors are lost
 //! ```
 //!
 //! Both name the physical blocks and their erase count, so that an erase makes them void without anything being written.
@@ -24,6 +24,8 @@ const MARK: usize = 12;
 const RECORD_HEAD: usize = 24;
 /// The bit of a version that says that the unit is insecure.
 const INSECURE: u64 = 1 << 63;
+/// The bit of a version that says that some sectors of the unit are lost.
+const SPOILT: u64 = 1 << 62;
 
 /// The mark of one mapping unit, as its second copy keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,26 +36,33 @@ pub struct MarkCopy {
     pub version: u64,
     /// True if the unit may stay readable on the chips once it is stale.
     pub insecure: bool,
+    /// True if some sectors of the unit are lost: the mark in its page names them.
+    pub is_spoilt: bool,
 }
 
 impl MarkCopy {
     /// The mark of a place that holds nothing that is needed.
-    pub const NOTHING: MarkCopy = MarkCopy { lpn: u32::MAX, version: 0, insecure: false };
+    pub const NOTHING: MarkCopy = MarkCopy { lpn: u32::MAX, version: 0, insecure: false, is_spoilt: false };
 
     /// The copy of `mark`.
     pub fn of(mark: &Mark) -> MarkCopy {
-        MarkCopy { lpn: mark.lpn.0, version: mark.version, insecure: mark.insecure }
+        MarkCopy { lpn: mark.lpn.0, version: mark.version, insecure: mark.insecure, is_spoilt: mark.lost != 0 }
     }
 
     fn write(&self, at: &mut [u8]) {
         at[..4].copy_from_slice(&self.lpn.to_le_bytes());
-        let version = self.version | if self.insecure { INSECURE } else { 0 };
+        let version = self.version | if self.insecure { INSECURE } else { 0 } | if self.is_spoilt { SPOILT } else { 0 };
         at[4..MARK].copy_from_slice(&version.to_le_bytes());
     }
 
     fn read(at: &[u8]) -> MarkCopy {
         let version = long(at, 4);
-        MarkCopy { lpn: word(at, 0), version: version & !INSECURE, insecure: version & INSECURE != 0 }
+        MarkCopy {
+            lpn: word(at, 0),
+            version: version & !(INSECURE | SPOILT),
+            insecure: version & INSECURE != 0,
+            is_spoilt: version & SPOILT != 0,
+        }
     }
 }
 
@@ -67,6 +76,9 @@ fn long(bytes: &[u8], at: usize) -> u64 {
 
 /// Filling of no blocks: marks of units in the write buffer.
 pub(crate) const BUFFER: Filling = Filling { die: u16::MAX, blocks: [u16::MAX; 4], erases: 0 };
+
+/// Filling of no blocks: units of which some sectors are lost.
+pub(crate) const IN_PART: Filling = Filling { erases: 1, ..BUFFER };
 
 /// One filling of physical blocks, which marks belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -177,7 +189,7 @@ mod tests {
     const FILLING: Filling = Filling { die: 300, blocks: [1, 2, 70, 4_000], erases: 1 << 20 };
 
     fn mark(n: u32) -> MarkCopy {
-        MarkCopy { lpn: n * 7, version: u64::from(n) << 33, insecure: n.is_multiple_of(3) }
+        MarkCopy { lpn: n * 7, version: u64::from(n) << 33, insecure: n.is_multiple_of(3), is_spoilt: n % 5 == 1 }
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod physical_blocks;
 pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod seen;
+mod spoilt;
 mod trust;
 
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -32,7 +33,7 @@ use wordline_units::{Cause, DieId};
 
 pub use trust::Trust;
 
-use flash_reader::{FlashReader, Held};
+use flash_reader::{FlashReader, Held, Reader};
 use physical_blocks::PhysicalBlocks;
 use salvage::Doubtful;
 use scan::{Copied, Evidence, RecoveryScan, SecretsFound, by_log, lost};
@@ -104,6 +105,8 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     let kept_trims = trims_to_keep(&scan, journal.as_ref());
     drop_trimmed(&mut scan);
     settle_twins(&mut scan);
+    let mut reader = Reader { layout: *rooms.core.layout(), flash_reader, marks: Vec::new(), bytes: Vec::new() };
+    let spoilt = spoilt::find(&mut scan, &mut reader);
     scan.tally.lost = lost::count_lost(&scan);
     let is_live = scan.live();
     let stands = assign(&mut rooms.core, &scan, &is_live, journal.as_ref());
@@ -130,6 +133,9 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
         core.wear_out();
     }
     metadata.journal_mut().expect("the core keeps data").resume_kept(&kept_trims);
+    if let Some(oob) = metadata.oob_mut() {
+        oob.resume_spoilt(spoilt);
+    }
     history::resume(metadata, &mut scan, journal.as_ref());
     if trust != Trust::Salvage {
         history::refuse(core, metadata, &scan);

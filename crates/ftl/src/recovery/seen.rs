@@ -44,6 +44,8 @@ pub(crate) struct Seen {
     unread_programs: u32,
     /// Number of program units of which some pages are erased and others are not.
     partial: u32,
+    /// Units of whole pages that have lost sectors.
+    spoilt: Vec<u32>,
     /// True if a program unit is erased only in part, or lies before one that is not erased.
     pub(crate) is_ragged: bool,
 }
@@ -61,8 +63,17 @@ impl Seen {
             if self.marks.is_empty() {
                 self.marks = vec![MarkCopy::NOTHING; layout.data_units as usize];
             }
-            self.marks.iter_mut().skip(first as usize).zip(marks).for_each(|(known, mark)| *known = mark);
+            for (known, mark) in self.marks.iter_mut().skip(first as usize).zip(marks) {
+                *known = mark;
+                self.spoilt.extend(mark.is_spoilt.then_some(mark.lpn));
+            }
         }
+    }
+
+    /// Units that a page or a summary names as lost in part, whichever of their copies is the newest.
+    pub(crate) fn spoilt(&self) -> impl Iterator<Item = u32> + '_ {
+        let in_summaries = self.summaries.iter().flat_map(|page| &page.marks).filter(|mark| mark.is_spoilt).map(|mark| mark.lpn);
+        in_summaries.chain(self.spoilt.iter().copied())
     }
 
     /// Note the state of the pages of program unit `program`: `erased` of `pages` are erased, `whole` are whole, and `gone` were made unreadable.
@@ -155,6 +166,11 @@ impl SealedMarks {
         self.0.extend(records.into_iter().map(|record| ((record.filling, record.program), record.marks)));
     }
 
+    /// Units that a mark names as lost in part, whichever of their copies is the newest.
+    pub(crate) fn spoilt(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.values().flatten().filter(|mark| mark.is_spoilt).map(|mark| mark.lpn)
+    }
+
     /// First program unit of the summary that the blocks with this `filling` were given before their end, as the journal says or as was seen; `None`: they
     /// were not.
     pub(crate) fn early_summary(&self, filling: Filling, seen: &Seen, layout: &Layout) -> Option<u32> {
@@ -196,7 +212,7 @@ mod tests {
     const FILLING: Filling = Filling { die: 0, blocks: [1, 0, 0, 0], erases: 3 };
 
     fn mark(n: u32) -> MarkCopy {
-        MarkCopy { lpn: n, version: u64::from(n) + 1, insecure: false }
+        MarkCopy { lpn: n, version: u64::from(n) + 1, insecure: false, is_spoilt: false }
     }
 
     #[test]

@@ -205,3 +205,43 @@ fn what_capacitors_keep_of_lost_units_is_back_after_a_cut() {
         }
     }
 }
+
+/// Sectors that answer with an error, one by one.
+fn lost_sectors(drive: &mut Live, sectors: u64) -> Vec<u64> {
+    let is_lost = |&sector: &u64| {
+        let request = HostRequest { at: drive.now(), ..HostRequest::new(HostOp::Read, sector, 1) };
+        !answered(drive, &request, &[]).expect("no power is cut").0.ok
+    };
+    (0..sectors).filter(is_lost).collect()
+}
+
+/// A unit of a failed die that is written in part lies on another die then, and only the mark of its page there names the sectors that are lost.
+#[test]
+fn every_lost_sector_is_told_at_a_start_before_anything_is_read() {
+    let settings = ["cells.physics=false", "recovery.oob_place=neighbour", "mapping.over_provisioning=60 %", "recovery.checkpoint_every=1"];
+    let config = small_drive(4, &settings);
+    let (bytes, each) = (config.firmware.unit.0 as usize, config.firmware.unit.0 / SECTOR);
+    let folder = Folder::new("failing-in-part");
+    let mut drive = filled(&folder, &config);
+    drive.inject(Fault::Die(DieId(1), DieFault::Die { silent: false }));
+    let lost = failing(&mut drive, bytes);
+    for (turn, unit) in (0..).zip(&lost) {
+        let request = HostRequest { at: drive.now(), ..HostRequest::new(HostOp::Write, unit * each + turn % each, 1) };
+        assert!(answered(&mut drive, &request, &[7; 512]).is_some_and(|(done, _)| done.ok), "unit {unit}");
+    }
+    let whole: Vec<u64> = (0..UNITS).filter(|unit| !lost.contains(unit)).collect();
+    for &unit in whole.iter().cycle().take(2 * UNITS as usize) {
+        ask(&mut drive, HostOp::Write, unit, &stamped(unit, unit, bytes)).expect("the others have room");
+    }
+    ask(&mut drive, HostOp::Flush, 0, &[]).expect("it is flushed");
+    for start in 0..3 {
+        drop(drive);
+        drive = folder.drive(&config);
+        let recovery = drive.firmware()[0].recovery().expect("it was recovered");
+        assert!(recovery.checkpoint.is_some(), "start {start}: {recovery:?}");
+        let told: Vec<u64> = drive.lba_status(0..UNITS * each, None).flat_map(|run| run.lba..run.lba + run.count).collect();
+        assert_eq!(drive.lost_units(), lost.len() as u64, "start {start}");
+        assert_eq!(told.len(), lost.len() * (each as usize - 1), "start {start}");
+        assert_eq!(told, lost_sectors(&mut drive, UNITS * each), "start {start}");
+    }
+}
