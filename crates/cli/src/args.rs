@@ -299,7 +299,8 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "process|host", default_value = "process", requires = "media")]
     pub(crate) survive: Survive,
     /// A die whose file is gone from the folder: it is made anew, as a die that has failed, and the drive starts with the others. May be given several times.
-    #[arg(long, value_name = "N", requires = "media", conflicts_with_all = ["read_only", "salvage"])]
+    /// With --read-only and --salvage it is made in memory.
+    #[arg(long, value_name = "N", requires = "media")]
     pub(crate) missing_die: Vec<u32>,
     /// How virtual time goes: as fast as it can, at the drive's own pace, or so many times as fast.
     #[arg(long, value_name = "off|real|xN", default_value = "off")]

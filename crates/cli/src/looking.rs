@@ -36,7 +36,7 @@ pub(crate) fn drive(plan: &Plan, folder: &Path, options: &ServeOptions, about: A
     let config = plan.build();
     let units = units_per_page(&config);
     let number = media_folder::identity(folder).filter(|&number| plan.has_hash(number)).unwrap_or(plan.hash().into());
-    let opened = look_at(folder, &config, (plan.name(), number));
+    let opened = look_at(folder, &config, (plan.name(), number), &options.missing_die);
     let (media, dump) = opened.map_err(|error| media_folder::refused(folder, plan, &error))?;
     let trust = if options.salvage.is_some() { Trust::Salvage } else { Trust::Everything };
     let (tell, told) = channel();

@@ -11,6 +11,8 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use rustix::fs::{MemfdFlags, memfd_create};
+
 use crate::backing::{Backing, Disk};
 use crate::die::Die;
 use crate::dump::{Dump, DumpShape};
@@ -126,7 +128,7 @@ impl Media<Disk> {
     /// # Errors
     /// If somebody has the folder, a file is missing, or as [`Die::open`].
     pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        Media::open_on(folder, expected, durability, (|folder| Lock::take(Folder::open(folder)?), edit_file))
+        Media::open_on(folder, expected, durability, (|folder| Lock::take(Folder::open(folder)?), edit_file), None)
     }
 
     /// Makes files for the dies `missing` of the drive in a folder, whose own are gone: each is a die that has failed. `identity` is that of any die. It comes
@@ -136,18 +138,7 @@ impl Media<Disk> {
     /// If such a die is not missing or the drive has none of that number, if there is no die of the drive left, somebody has the folder, or the host fails.
     pub fn replace_missing(folder: &Path, identity: &Identity, missing: &[u32], durability: Durability) -> Result<(), MediaError> {
         let opened = Folder::open(folder)?;
-        let is_there = |die: &u32| opened.has(&file_of(*die));
-        if let Some(&die) = missing.iter().find(|&&die| die >= identity.dies) {
-            let expected = "of a die of this drive, counted from 0";
-            return Err(MediaError::Shape { what: "the number of a missing die", value: die.into(), expected });
-        }
-        if let Some(&die) = missing.iter().find(|&die| is_there(die)) {
-            let file = opened.path_of(&file_of(die)).display().to_string();
-            return Err(MediaError::unexpected(&file, 0, "no such file, as the die is missing", "a file"));
-        }
-        if !(0..identity.dies).any(|die| is_there(&die)) {
-            return Err(MediaError::unexpected(&folder.display().to_string(), 0, "a drive that lost a die", "no die of a drive"));
-        }
+        check_missing(&opened, identity, missing)?;
         let lock = Lock::take(opened)?;
         for &die in missing {
             create_die_as(lock.folder(), &Identity { die, ..identity.clone() }, durability, |made| made.fail(false))?;
@@ -191,7 +182,36 @@ impl Media<Overlay<Disk>> {
     /// # Errors
     /// As [`Media::open`].
     pub fn look_at(folder: &Path, expected: Option<&Identity>) -> Result<Media<Overlay<Disk>>, MediaError> {
-        Media::open_on(folder, expected, Durability::Process, (|folder| Lock::look(Folder::look_into(folder)?), look_at_file))
+        Media::open_on(folder, expected, Durability::Process, LOOK, None)
+    }
+
+    /// The drive in a folder, by the first of its dies whose file is there. Others may look at it meanwhile, and nobody may write.
+    ///
+    /// # Errors
+    /// If there is none, somebody writes in the folder, or as [`Die::open`].
+    pub fn identity_in(folder: &Path) -> Result<Identity, MediaError> {
+        let lock = Lock::look(Folder::look_into(folder)?)?;
+        let first = (0..=u32::from(u16::MAX)).find(|&die| lock.folder().has(&file_of(die)));
+        Ok(open_die(lock.folder(), first.unwrap_or(0), None, look_at_file)?.identity().clone())
+    }
+
+    /// Opens the drive of `identity` in a folder as [`Media::look_at`] does, with a die in memory that has failed for each of the dies `missing`, whose files
+    /// are gone.
+    ///
+    /// # Errors
+    /// As there, and if such a die is not missing, the drive has none of that number, or no die of the drive is left.
+    pub fn look_at_without(folder: &Path, identity: &Identity, missing: &[u32]) -> Result<Media<Overlay<Disk>>, MediaError> {
+        check_missing(&Folder::look_into(folder)?, identity, missing)?;
+        let failed = |die: &Identity| {
+            let name = file_of(die.die);
+            let file = memfd_create(&name, MemfdFlags::CLOEXEC).map_err(io::Error::from);
+            let blank = file.and_then(|file| Overlay::new(Disk::new(file.into())));
+            let blank = blank.map_err(|error| host(Path::new(&name), "making it in memory", error))?;
+            let mut made = Die::create(blank, &name, die)?;
+            made.fail(false)?;
+            Ok(made)
+        };
+        Media::open_on(folder, Some(identity), Durability::Process, LOOK, Some((missing, &failed)))
     }
 
     /// Opens the dump of its write buffer in the same way.
@@ -204,6 +224,26 @@ impl Media<Overlay<Disk>> {
     pub fn look_at_dump(&self, shape: DumpShape) -> Result<Dump<Overlay<Disk>>, MediaError> {
         self.open_dump_on(shape, look_at_file)
     }
+}
+
+/// Entry into a folder that nothing is written to, and its files.
+const LOOK: (Enter, Stand<Overlay<Disk>>) = (|folder| Lock::look(Folder::look_into(folder)?), look_at_file);
+
+/// Checks that the files of the dies `missing` of the drive of `identity` are gone, and that others are there.
+fn check_missing(folder: &Folder, identity: &Identity, missing: &[u32]) -> Result<(), MediaError> {
+    let is_there = |die: &u32| folder.has(&file_of(*die));
+    if let Some(&die) = missing.iter().find(|&&die| die >= identity.dies) {
+        let expected = "of a die of this drive, counted from 0";
+        return Err(MediaError::Shape { what: "the number of a missing die", value: die.into(), expected });
+    }
+    if let Some(&die) = missing.iter().find(|&die| is_there(die)) {
+        let file = folder.path_of(&file_of(die)).display().to_string();
+        return Err(MediaError::unexpected(&file, 0, "no such file, as the die is missing", "a file"));
+    }
+    if !(0..identity.dies).any(|die| is_there(&die)) {
+        return Err(MediaError::unexpected(&folder.path().display().to_string(), 0, "a drive that lost a die", "no die of a drive"));
+    }
+    Ok(())
 }
 
 fn edit_file(folder: &Folder, name: &str) -> io::Result<Disk> {
@@ -245,13 +285,20 @@ type Enter = fn(&Path) -> Result<Lock, MediaError>;
 /// Way in which a file becomes a backing.
 type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 
+/// Dies whose files are gone, and a function that makes the one of an identity.
+type Missing<'a, B> = (&'a [u32], &'a dyn Fn(&Identity) -> Result<Die<B>, MediaError>);
+
 impl<B: Backing> Media<B> {
     fn open_on(
         folder: &Path,
         expected: Option<&Identity>,
         durability: Durability,
         (enter, stand): (Enter, Stand<B>),
+        missing: Option<Missing<'_, B>>,
     ) -> Result<Media<B>, MediaError> {
+        let made = |die: u32| {
+            missing.filter(|(dies, _)| dies.contains(&die)).zip(expected).map(|((_, make), all)| make(&Identity { die, ..all.clone() }))
+        };
         let absent = |path: &Path, found: String| {
             MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", found)
         };
@@ -259,18 +306,19 @@ impl<B: Backing> Media<B> {
             return Err(absent(folder, "no such file".to_owned()));
         }
         let looked = Folder::look_into(folder)?;
-        if !looked.has(&file_of(0)) {
+        let is_replaced = missing.is_some_and(|(dies, _)| dies.contains(&0));
+        if !looked.has(&file_of(0)) && !is_replaced {
             // Whoever reads the folder of a drive that lost this die is told what to do.
             let others = expected.is_some_and(|all| (1..all.dies).any(|die| looked.has(&file_of(die))));
             return Err(absent(folder, if others { lost(0) } else { "no such file".to_owned() }));
         }
         let lock = enter(folder)?;
         let folder = lock.folder();
-        let first = open_die(folder, 0, expected, stand)?;
+        let first = made(0).unwrap_or_else(|| open_die(folder, 0, expected, stand))?;
         let all = first.identity().clone();
         let mut dies = vec![first];
         for die in 1..all.dies {
-            dies.push(open_die(folder, die, Some(&all), stand)?);
+            dies.push(made(die).unwrap_or_else(|| open_die(folder, die, Some(&all), stand))?);
         }
         Ok(Media::new(dies, durability, Some(lock)))
     }

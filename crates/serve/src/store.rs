@@ -627,13 +627,17 @@ pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128)
 pub type LookedAt = (Media<Overlay<Disk>>, Option<Dump<Overlay<Disk>>>);
 
 /// Opens the media of the drive of `config` in `folder` to be looked at and worked on: whatever is written stays in memory, and nothing in the folder changes.
-/// `name` and `number` as for [`open_or_make`].
+/// `name` and `number` as for [`open_or_make`]. In the place of each of the dies `missing`, whose files are gone, stands one that has failed.
 ///
 /// # Errors
-/// If the folder holds no drive or another one, somebody writes in it, its files are damaged, or the host fails.
-pub fn look_at(folder: &Path, config: &Config, (name, number): (&str, u128)) -> Result<LookedAt, MediaError> {
+/// If the folder holds no drive or another one, somebody writes in it, its files are damaged, a die is not missing, or the host fails.
+pub fn look_at(folder: &Path, config: &Config, (name, number): (&str, u128), missing: &[u32]) -> Result<LookedAt, MediaError> {
     let (identity, dump) = identity_of(config, (name, number))?;
-    let media = Media::look_at(folder, Some(&identity))?.with_order(config.sheet.capabilities.any_order);
+    let looked = match missing {
+        [] => Media::look_at(folder, Some(&identity)),
+        _ => Media::look_at_without(folder, &identity, missing),
+    };
+    let media = looked?.with_order(config.sheet.capabilities.any_order);
     let dump = dump.map(|shape| media.look_at_dump(shape)).transpose()?;
     Ok((media, dump))
 }

@@ -24,11 +24,10 @@ impl Taken {
     /// Of which drive the media in `folder` are: its name, and the number that tells its plan from others.
     ///
     /// # Errors
-    /// As [`Taken::off`].
+    /// As [`Media::identity_in`].
     pub fn identity(folder: &Path) -> Result<(String, u128), MediaError> {
-        let media = Media::look_at(folder, None)?;
-        let identity = media.die(0).identity();
-        Ok((identity.chip.clone(), identity.drive))
+        let identity = Media::identity_in(folder)?;
+        Ok((identity.chip, identity.drive))
     }
 
     /// What is in `folder`, which must be of the drive of `config`; `name` and `number` as for [`crate::open_or_make`].
@@ -36,7 +35,7 @@ impl Taken {
     /// # Errors
     /// If somebody has the folder, it holds no drive or another one, its files are damaged, or the host fails.
     pub fn off(folder: &Path, config: Config, (name, number): (&str, u128)) -> Result<Taken, MediaError> {
-        let (media, dump) = look_at(folder, &config, (name, number))?;
+        let (media, dump) = look_at(folder, &config, (name, number), &[])?;
         let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
         let store = MediaStore::new(media, units, dump);
         let chips = Desoldered::found(config, |die| store.payload(die));

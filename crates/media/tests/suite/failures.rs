@@ -107,6 +107,10 @@ fn a_die_whose_file_is_gone_is_replaced_by_one_that_has_failed() {
         assert!(refused.contains(&format!("`--missing-die {gone}` starts it with this die failed")), "{refused}");
         let beyond = replace(&[3]).expect_err("no such die").to_string();
         assert!(beyond.contains("the number of a missing die"), "{beyond}");
+        let looked = Media::look_at_without(&folder.0, &identity(3), &[gone]).expect("it is gone");
+        assert_eq!(looked.die(gone).state().failed, Some(false));
+        assert!(!file.exists() && Media::look_at_without(&folder.0, &identity(3), &[1]).is_err());
+        drop(looked);
         replace(&[gone]).expect("it is gone");
         for _ in 0..2 {
             let media = open().expect("whole again");
