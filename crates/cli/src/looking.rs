@@ -33,7 +33,9 @@ pub(crate) fn list(options: &ServeOptions) -> Result<Option<&str>, Failure> {
 
 /// The drive of `plan` with the media in `folder`, a line on where it is from, and, of a salvage, the list.
 pub(crate) fn drive(plan: &Plan, folder: &Path, options: &ServeOptions, about: About) -> Result<(LiveDisk, String, String), Failure> {
-    let config = plan.build();
+    let mut config = plan.build();
+    // Nothing is moved away from bad blocks here, and what can be read of the die that they lie on is to be read.
+    config.firmware.repair.detect = false;
     let units = units_per_page(&config);
     let number = media_folder::identity(folder).filter(|&number| plan.has_hash(number)).unwrap_or(plan.hash().into());
     let opened = look_at(folder, &config, (plan.name(), number), &options.missing_die);

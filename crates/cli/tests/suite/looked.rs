@@ -180,6 +180,54 @@ fn a_salvage_gives_older_copies_for_those_that_cannot_be_read_and_lists_them() {
     assert!(files(&scratch) == before, "a file has changed");
 }
 
+/// Status of the drive served at `socket`.
+fn status(scratch: &Scratch, socket: &str) -> serde_json::Value {
+    let output = wordline(&scratch.0, &["ctl", &format!("{socket}.ctl"), "status", "--json"]);
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn bad_blocks_take_no_die_from_a_drive_that_is_looked_at() {
+    let scratch = Scratch::new("looked-blocks");
+    stopped(&scratch, &[]);
+    // More than a die may have before a drive in use gives it up.
+    for way in ["--read-only", "--salvage=list"] {
+        let mut server = Server::with(&scratch, &["serve", way, "--media", "media", "--socket", "r"]);
+        let words = ["ctl", "r.ctl", "fault", "kill", "kill=blocks", "die=1", "blocks=0..9"];
+        assert!(wordline(&scratch.0, &words).status.success());
+        let mut disk = Disk::open(&scratch.0.join("r"));
+        let lost = read(&mut disk).iter().filter(|round| round.is_none()).count();
+        assert_eq!(status(&scratch, "r")["live"]["dead_dies"], serde_json::json!([]), "{way}");
+        assert!(0 < lost && lost < UNITS as usize / 10, "{way}: {lost} units, of which an eighth lies on the die");
+        stop(&scratch, "r");
+        assert!(server.0.wait().expect("it ends").success());
+    }
+}
+
+#[test]
+fn a_drive_that_lost_a_die_is_looked_at_without_it() {
+    let scratch = Scratch::new("looked-missing");
+    stopped(&scratch, &[]);
+    std::fs::remove_file(scratch.0.join("media/die-003.media")).expect("it was there");
+    let before = files(&scratch);
+    let refused = wordline(&scratch.0, &["serve", "--read-only", "--media", "media", "--socket", "r"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("`--missing-die 3`"), "{refused:?}");
+    let other = wordline(&scratch.0, &["serve", "--read-only", "--missing-die", "2", "--media", "media", "--socket", "r"]);
+    assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("die-002.media"), "{other:?}");
+    let mut server = Server::with(&scratch, &["serve", "--read-only", "--missing-die", "3", "--media", "media", "--socket", "r"]);
+    let rounds = read(&mut Disk::open(&scratch.0.join("r")));
+    assert!((0..UNITS).zip(&rounds).all(|(unit, round)| round.is_none_or(|round| round == newest(unit))), "none is old");
+    let lost = rounds.iter().filter(|round| round.is_none()).count() as u64;
+    assert!(UNITS / 16 < lost && lost < UNITS / 4, "{lost}: an eighth of it was on that die");
+    assert_eq!(status(&scratch, "r")["live"]["dead_dies"], serde_json::json!([3]));
+    stop(&scratch, "r");
+    assert!(server.0.wait().expect("it ends").success());
+    assert!(files(&scratch) == before, "a file has changed, or been made");
+    // Named by what is left of it, the drive is started without the die, too.
+    let _server = Server::with(&scratch, &["serve", "--missing-die", "3", "--media", "media", "--socket", "w"]);
+    assert_eq!(read(&mut Disk::open(&scratch.0.join("w"))), rounds);
+}
+
 /// Flips a byte in every 4 KiB of `die` behind `from` that hold anything.
 fn ruin(scratch: &Scratch, die: u32, from: usize) {
     let path = scratch.0.join(format!("media/die-{die:03}.media"));
