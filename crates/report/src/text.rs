@@ -149,9 +149,9 @@ fn host(text: &mut String, drive: &DriveResult) {
             kinds.iter().filter(|(_, failed)| *failed > 0).map(|(name, failed)| format!("{} {name}", count(*failed))).collect();
         let asked = share(host.failed as f64 / host.asked() as f64);
         line(text, &format!("  FAILED     {} ({asked} of all requests); the figures are of the others", kinds.join(", ")));
-        if let Some(seconds) = drive.worn_out_seconds {
-            line(text, &format!("  WORN OUT   after {} s: too few good blocks are left, and writes fail", number(seconds)));
-        }
+    }
+    if let Some(seconds) = drive.worn_out_seconds.filter(|_| host.failed > 0) {
+        line(text, &format!("  WORN OUT   after {} s: too few good blocks are left, and writes fail", number(seconds)));
     }
     text.push('\n');
 }

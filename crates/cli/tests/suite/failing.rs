@@ -28,6 +28,8 @@ fn a_die_that_is_killed_in_a_run_costs_what_it_held_and_the_run_is_no_failure() 
     assert!(number("/lost/failed") > 0 && number("/lost/failed") == number("/host/failed"), "{said}");
     assert!((1..256 << 20).contains(&number("/lost/bytes")) && number("/lost/faults_to_come") == 0, "{said}");
     assert!(said.contains("requests failed for it") && !said.contains("FAILED"), "{said}");
+    // The dies that are left have no room for all that the drive exports.
+    assert!(drive["worn_out_seconds"].is_number() && said.contains("WORN OUT"), "{said}");
     let hash = |json: &Value| json["drives"][0]["event_log_hash"].clone();
     assert_ne!(hash(&harmed), hash(&well));
     // Its own command makes it again, and a file says the same.
