@@ -307,7 +307,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             self.ftls[core as usize].go_down(now);
             self.pump(now, core);
         }
-        while !self.ftls.iter().all(Firmware::is_down) && !self.is_worn_out() {
+        // A core that takes no more writes may keep what no die has room for, and still writes the record.
+        let has_ended = |ftl: &Firmware| ftl.is_down() || (ftl.is_worn_out() && ftl.waits_for_timers_only());
+        while !self.ftls.iter().all(has_ended) {
             let Some((now, due)) = self.calendar.pop() else { break };
             self.handle(now, due);
         }

@@ -245,3 +245,24 @@ fn every_lost_sector_is_told_at_a_start_before_anything_is_read() {
         assert_eq!(told, lost_sectors(&mut drive, UNITS * each), "start {start}");
     }
 }
+
+#[test]
+fn a_drive_that_takes_no_more_writes_is_stopped_in_good_order() {
+    let config = small_drive(4, &["cells.physics=false", "recovery.oob_place=neighbour"]);
+    let folder = Folder::new("failing-worn-out");
+    let mut drive = filled(&folder, &config);
+    for unit in UNITS..config.exported_units {
+        ask(&mut drive, HostOp::Write, unit, &stamped(unit, unit, config.firmware.unit.0 as usize)).expect("a new drive takes it");
+    }
+    drive.inject(Fault::Die(DieId(1), DieFault::Die { silent: false }));
+    drive.inject(Fault::Die(DieId(2), DieFault::Die { silent: false }));
+    let lost = failing(&mut drive, config.firmware.unit.0 as usize);
+    assert!(drive.is_worn_out() && ask(&mut drive, HostOp::Write, 0, &stamped(0, 1, config.firmware.unit.0 as usize)).is_none());
+    for start in 0..2 {
+        drive.go_down();
+        drop(drive);
+        drive = folder.drive(&config);
+        assert!(drive.is_worn_out() && drive.firmware()[0].recovery().is_some_and(|recovery| recovery.is_clean), "start {start}");
+        assert_eq!(failing(&mut drive, config.firmware.unit.0 as usize), lost, "start {start}");
+    }
+}
