@@ -605,7 +605,7 @@ mod tests {
     }
 
     fn program(copies: &mut OobCopies, groups: &BlockGroups, at: (BlockGroup, u32), first: u32) -> Option<u32> {
-        let mark = |lpn: u32| Mark { lpn: Lpn(lpn), version: u64::from(lpn) + 1, lost: 0, insecure: false, is_spoilt: false };
+        let mark = |lpn: u32| Mark { lpn: Lpn(lpn), version: u64::from(lpn) + 1, lost: 0, insecure: false };
         copies.note_marks(DIE, &[mark(first), mark(first + 1), mark(first + 2), mark(first + 3)]);
         copies.reserve(DIE);
         copies.landed(DIE, at, (true, true), groups).map(|(index, _)| index)
