@@ -37,7 +37,7 @@ Blocks are block groups: one block of each plane of a die. `status` has the same
 | name | what |
 |---|---|
 | `media_errors` | flash reads that could not be corrected, all their tries together |
-| `units_lost_at_recovery` | mapping units whose newest version could not be read when the drive came back |
+| `units_lost_at_recovery` | mapping units whose newest version could not be read at this start, as far as the start looked |
 | `unreadable_units` | mapping units that answer EIO now, in whole or in part, as far as the drive has noticed since its start |
 | `refused_units` | those of them that the firmware refuses, because nobody can tell whether what there is of them is the newest |
 | `unsafe_shutdowns`, `power_cycles` | starts of the drive that found it cut off, and all of them |

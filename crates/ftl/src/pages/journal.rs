@@ -116,7 +116,7 @@ pub struct History {
     pub unsafe_shutdowns: u64,
     /// Number of reads that no retry could correct.
     pub media_errors: u64,
-    /// Number of units lost to unreadable pages, as recoveries found them.
+    /// Number of units lost to unreadable pages at this start.
     pub units_lost: u64,
     /// Dies that had failed at the last start: bit n stands for die n. Dies from 64 on are not in it, and count as newly failed at every start.
     pub failed_dies: u64,

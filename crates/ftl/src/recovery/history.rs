@@ -37,7 +37,7 @@ pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: 
         version: 0,
         starts: last.starts.max(u64::from(is_used)) + 1,
         unsafe_shutdowns: last.unsafe_shutdowns + u64::from(is_used && !is_clean),
-        units_lost: last.units_lost + scan.tally.lost,
+        units_lost: scan.tally.lost,
         failed_dies: set_of(failed.0),
         failed_at: failed.1,
         is_clean: false,

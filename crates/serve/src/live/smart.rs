@@ -7,14 +7,14 @@ use wordline_units::{Bytes, Cause, FlashOp, HostOp};
 
 use super::worker::Worker;
 
-/// What the firmware has counted over all its starts.
+/// Counts of the firmware over all its starts, and of this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Life {
     /// Times the drive has started.
     pub power_cycles: u64,
     /// Times it had not been told that the power would go.
     pub unsafe_shutdowns: u64,
-    /// Mapping units whose newest version could not be read when the drive came back, at the time.
+    /// Mapping units whose newest version could not be read at this start, as far as the start looked.
     pub units_lost: u64,
 }
 

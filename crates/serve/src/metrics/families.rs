@@ -215,10 +215,10 @@ const FAMILIES: [Family; 44] = [
             }
         },
     ),
-    counter(
+    gauge(
         "wordline_units_lost_at_recovery",
         "",
-        "Mapping units whose newest version could not be read when the drive came back.",
+        "Mapping units whose newest version could not be read at this start, as far as the start looked.",
         |seen, text| {
             text.count(&[], seen.look.smart.life.units_lost);
         },
