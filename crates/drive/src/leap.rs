@@ -70,6 +70,8 @@ pub struct Leapt {
 
 /// Greatest number of reads that one read of a sample stands for. A refresh comes late by so many reads of its block at most.
 pub const READS_EACH: u32 = 1_024;
+/// Number of reads of a sample after which the firmware ends what it has begun.
+const SAMPLES_IN_ROW: u64 = 8;
 
 /// Result of a leap over reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,7 +174,7 @@ impl<O: Observer> Drive<O> {
 
     /// Reads `units` of the host so many times without timing, in a sample: each unit that holds something is read equally often, one read for up to
     /// [`READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands for. The firmware
-    /// acts between the reads of the sample, so that a refresh comes after the next of them.
+    /// ends what it has begun after every eight of them.
     ///
     /// Time does not pass: whoever calls lets it go on, [`Drive::run_until`].
     ///
@@ -190,13 +192,17 @@ impl<O: Observer> Drive<O> {
         let at = |sample: u64| held[((u128::from(sample) * u128::from(stride) / u128::from(spread)) % held.len() as u128) as usize];
         for (times, range) in [(each, 0..samples), (rest, samples..samples + 1)].into_iter().filter(|(times, _)| *times > 0) {
             self.reads_stand_for(times);
-            let sampled = self.age(&mut range.map(|sample| HostRequest::new(HostOp::Read, at(sample) * sectors, sectors as u32)), u64::MAX);
-            leapt.reads += u64::from(times) * sampled.requests;
-            leapt.sampled += sampled.requests;
-            leapt.retries += sampled.retries;
-            leapt.erases += sampled.erases;
-            leapt.failed_host_reads += sampled.failed_host_reads;
-            leapt.failed_moves += sampled.failed_moves;
+            let mut reads = range.map(|sample| HostRequest::new(HostOp::Read, at(sample) * sectors, sectors as u32)).peekable();
+            // Between two reads of a sample lies the time of many, in which a refresh ends.
+            while reads.peek().is_some() {
+                let sampled = self.age(&mut reads, SAMPLES_IN_ROW);
+                leapt.reads += u64::from(times) * sampled.requests;
+                leapt.sampled += sampled.requests;
+                leapt.retries += sampled.retries;
+                leapt.erases += sampled.erases;
+                leapt.failed_host_reads += sampled.failed_host_reads;
+                leapt.failed_moves += sampled.failed_moves;
+            }
         }
         self.reads_stand_for(1);
         leapt

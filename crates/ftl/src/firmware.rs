@@ -623,7 +623,7 @@ impl Firmware {
             }
         }
         for die in core.die_ids() {
-            core.die_mut(die).skip_cycles(|group| cycles[group.index()]);
+            core.die_mut(die).change_rewrites(|rewrites| rewrites.skip_cycles(|group| cycles[group.index()]));
         }
         panel.leap(&Leap { times, cycles: &cycles, erases: &erases });
         learn_all_wear(core, panel);

@@ -121,7 +121,8 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
         return step;
     }
     let Rooms { core, panel, gc, .. } = rooms;
-    let ScheduleConfig { reads_first, reads_in_row, .. } = core.settings().schedule;
+    let (ScheduleConfig { reads_first, reads_in_row, .. }, now) = (core.settings().schedule, core.now());
+    let (reads_first, reads_in_row) = if core.die_mut(die).is_pressed(now) { (false, None) } else { (reads_first, reads_in_row) };
     if core.die_mut(die).reads_mut().takes_turn(reads_first, reads_in_row) {
         return next_read(core, panel, die);
     }

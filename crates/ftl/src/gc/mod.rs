@@ -31,8 +31,9 @@ use crate::state::failures;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
+use crate::state::rewrites::{Rewrite, Rewrites, is_to_correct};
 use crate::state::wordline_order::Open;
-use crate::state::work::{Asked, Job, Offer, Rewrite, Source, Stream, retain_moved, wake_gc_stalled};
+use crate::state::work::{Asked, Job, Offer, Source, Stream, retain_moved, wake_gc_stalled};
 use crate::techniques::apply::{ctx, issue_read, set_program};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
@@ -54,6 +55,15 @@ pub(crate) struct Gc {
     names: Names,
     /// Program unit that could not be copied back, because units of it have no name: it goes over the bus.
     barred: Option<(BlockGroup, u32)>,
+}
+
+/// Turn of GC and of rewrites on a die where room is short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// Rewrites are asked first: those that have the turn, or are past their deadline.
+    Rewrites,
+    /// GC has found nothing to collect.
+    Nobody,
 }
 
 impl Gc {
@@ -154,15 +164,36 @@ impl Gc {
         if !must_be_empty && bad_blocks::start_retirement(core, panel, metadata, die) {
             return true;
         }
-        if !must_be_empty && let Some(Rewrite { group, cause, .. }) = self.next_rewrite(core, panel, die) {
-            let end = core.layout().units_per_group;
-            begin(core, panel, metadata, die, group, cause, end);
+        if !must_be_empty && self.start_rewrite(core, panel, metadata, die, Turn::Rewrites) {
             return true;
         }
-        let short = core.die(die).is_short(core.settings().gc.start);
-        if !short && !self.takes_extra_victim(core, panel, die) {
-            return false;
+        let is_wanted = core.die(die).is_short(core.settings().gc.start) || self.takes_extra_victim(core, panel, die);
+        if !is_wanted || self.start_victim(core, panel, metadata, sanitise, die, must_be_empty) {
+            return is_wanted;
         }
+        // Where GC finds nothing to collect, the turn is not its own.
+        !must_be_empty && self.start_rewrite(core, panel, metadata, die, Turn::Nobody)
+    }
+
+    /// Begin the first rewrite requested on `die` that may start. Returns true if there is one.
+    fn start_rewrite(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, turn: Turn) -> bool {
+        let Some(Rewrite { group, cause, .. }) = self.next_rewrite(core, panel, die, turn) else { return false };
+        let end = core.layout().units_per_group;
+        begin(core, panel, metadata, die, group, cause, end);
+        true
+    }
+
+    /// Begin the victim of `die` that GC chooses. Returns true if there is one. `must_be_empty`: no unit can be moved.
+    fn start_victim(
+        &mut self,
+        core: &mut Core,
+        panel: &mut Panel,
+        metadata: &mut Metadata,
+        sanitise: &Sanitise,
+        die: DieId,
+        must_be_empty: bool,
+    ) -> bool {
+        let short = core.die(die).is_short(core.settings().gc.start);
         let is_gc_useless = core.die_mut(die).take_gc_pays_from() == Some(core.changes().count());
         // Moves out of a sanitiser's way are padded too, so where somebody waits for it, that says nothing of victims.
         if is_gc_useless && !has_program(core, metadata, Nanos::MAX) && !sanitise.is_awaited(core, metadata) {
@@ -188,29 +219,36 @@ impl Gc {
             return false;
         };
         assert!(candidates.valid[victim] < Candidates::OUT, "the victim policy took a block it may not");
-        let group = layout.group_at(die, victim as u32);
-        let end = layout.units_per_group;
+        let (group, end) = (layout.group_at(die, victim as u32), layout.units_per_group);
+        core.die_mut(die).change_rewrites(Rewrites::end_job);
         begin(core, panel, metadata, die, group, Cause::Gc, end);
         true
     }
 
     /// Take the first requested rewrite that may start. Requests that have become needless are dropped.
-    fn next_rewrite(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> Option<Rewrite> {
-        let roomy = core.is_roomy(die);
+    fn next_rewrite(&mut self, core: &mut Core, panel: &Panel, die: DieId, turn: Turn) -> Option<Rewrite> {
+        let now = core.now();
+        let is_roomy = core.is_roomy(die);
+        // Emptying one group into another gives back as much room as it takes, and takes it first.
+        if !is_roomy && core.die(die).free_count() == 0 {
+            return None;
+        }
+        let has_turn = is_roomy || turn == Turn::Nobody || core.die(die).moved_cause() == Cause::Gc;
         let mut at = 0;
-        while let Some(wanted) = core.die(die).rewrite_at(at) {
-            let Rewrite { group, cause, erases, asked } = wanted;
-            // Somebody waits for what a sanitiser wants, and emptying one group into another gives back as much room as it takes.
-            if !roomy && (cause != Cause::Sanitise || core.die(die).free_count() == 0) {
-                return None;
+        while let Some(wanted) = core.die(die).rewrites().at(at) {
+            let Rewrite { group, cause, erases, asked, .. } = wanted;
+            if !has_turn && cause != Cause::Sanitise && asked.due > now {
+                at += 1;
+                continue;
             }
             // It may have been collected since it was asked for.
             let is_current = core.groups().erases(group) == erases && core.groups().use_of(group) == Use::Closed;
             if is_current && !self.may_start(core, panel, die, WorkKind::Rewrite(group), cause, asked) {
+                core.die_mut(die).change_rewrites(|rewrites| rewrites.hold(at, now));
                 at += 1;
                 continue;
             }
-            core.die_mut(die).remove_rewrite(at);
+            core.die_mut(die).change_rewrites(|rewrites| if is_current { rewrites.begin(at, now) } else { rewrites.drop(at) });
             if is_current {
                 return Some(wanted);
             }
@@ -250,7 +288,7 @@ impl Gc {
             let state = core.die(die);
             let measures = core.services().measures().of(die).iter().map(|&(_, asked)| asked);
             let earliest =
-                state.rewrites().map(|wanted| wanted.asked).chain(state.extra_victim()).chain(measures).map(|asked| asked.due).min();
+                state.rewrites().iter().map(|wanted| wanted.asked).chain(state.extra_victim()).chain(measures).map(|asked| asked.due).min();
             match earliest {
                 Some(due) if due <= core.now() => core.wake(die),
                 Some(due) => self.held_until = self.held_until.min(due),
@@ -262,7 +300,7 @@ impl Gc {
     /// Wake `die` after a read of a page of `group`: work on the group that was held back may start now.
     pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: BlockGroup) {
         let is_measured = || core.services().measures().of(die).iter().any(|(wanted, _)| wanted.group == group);
-        if self.has_held && (core.die(die).rewrites().any(|wanted| wanted.group == group) || is_measured()) {
+        if self.has_held && (core.die(die).rewrites().iter().any(|wanted| wanted.group == group) || is_measured()) {
             core.wake(die);
         }
     }
@@ -395,12 +433,6 @@ fn is_copyback_agreed(core: &Core, panel: &Panel, die: DieId, job: &Job, offset:
 #[inline]
 fn can_copy_back(core: &Core, panel: &Panel, die: DieId, job: &Job, offset: u32) -> bool {
     panel.has(Hook::Way) && core.settings().copyback && !is_to_correct(job.cause) && is_whole(core, die, job.victim, offset)
-}
-
-/// True if data moves for `cause` so that its errors are corrected: a copy inside the die would carry them on, and what asked for the move would take them for
-/// gone.
-fn is_to_correct(cause: Cause) -> bool {
-    matches!(cause, Cause::Refresh | Cause::Disturb)
 }
 
 fn is_whole(core: &Core, die: DieId, victim: BlockGroup, offset: u32) -> bool {

@@ -5,7 +5,7 @@ use wordline_units::{Cause, DieId};
 use crate::config::FreeBlockConfig;
 use crate::state::Core;
 use crate::state::layout::BlockGroup;
-use crate::state::work::Rewrite;
+use crate::state::rewrites::Rewrite;
 
 /// Level wear after the erase of `group`: the data of the block that is too far behind moves, if the free-block policy names one.
 pub(crate) fn level(core: &mut Core, die: DieId, group: BlockGroup) {
@@ -13,12 +13,13 @@ pub(crate) fn level(core: &mut Core, die: DieId, group: BlockGroup) {
         return;
     };
     // A core that is to come to rest begins nothing of its own: with a journal that erases a block for each that is moved, levelling would never end.
-    if core.is_flushing_all() || core.die(die).rewrites().any(|wanted| wanted.cause == Cause::Wear) {
+    if core.is_flushing_all() || core.die(die).rewrites().iter().any(|wanted| wanted.cause == Cause::Wear) {
         return;
     }
     if let Some(coldest) = core.groups().level(key, group, gap) {
         let erases = core.groups().erases(coldest);
-        core.die_mut(die).queue_rewrite_again(Rewrite::by_core(coldest, Cause::Wear, erases));
+        let wish = Rewrite::by_core(coldest, Cause::Wear, erases, core.now());
+        core.die_mut(die).change_rewrites(|rewrites| rewrites.ask_again(wish));
     }
 }
 
@@ -42,11 +43,11 @@ mod tests {
             core.groups_mut().set_erases(worn, erases);
             core.set_flush_all(true);
             level(&mut core, die, worn);
-            assert_eq!(core.die(die).rewrites().count(), 0, "not while the core comes to rest");
+            assert_eq!(core.die(die).rewrites().iter().count(), 0, "not while the core comes to rest");
             core.set_flush_all(false);
             level(&mut core, die, worn);
             level(&mut core, die, worn);
-            let wanted: Vec<Rewrite> = core.die(die).rewrites().collect();
+            let wanted: Vec<Rewrite> = core.die(die).rewrites().iter().collect();
             assert_eq!(wanted.len(), expected, "asked for once, {erases} erases");
             assert!(wanted.iter().all(|wanted| (wanted.group, wanted.cause) == (cold, Cause::Wear)));
         }

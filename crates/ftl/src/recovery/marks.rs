@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::dispatch::Rooms;
 use crate::pages::oob::{MarkCopy, ProgramMarks};
 use crate::state::layout::{BlockGroup, Layout};
-use crate::state::work::Rewrite;
+use crate::state::rewrites::Rewrite;
 
 /// Program units of data of `stand`, and the marks of all its units as far as they are known.
 fn found_marks(scan: &RecoveryScan, stand: usize, layout: &Layout) -> (u32, Vec<MarkCopy>) {
@@ -83,7 +83,8 @@ pub(super) fn resume(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, st
         // There is no place for a summary: the journal keeps its marks until its data has moved.
         core.groups_mut().close(group);
         metadata.leave_unsettled(group, None);
-        core.die_mut(layout.die(group)).queue_rewrite_again(Rewrite::by_core(group, Cause::Recovery, *erases));
+        let wish = Rewrite::by_core(group, Cause::Recovery, *erases, core.now());
+        core.die_mut(layout.die(group)).change_rewrites(|rewrites| rewrites.ask_again(wish));
     }
 }
 

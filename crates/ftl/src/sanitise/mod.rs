@@ -25,7 +25,8 @@ use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::request::Note;
-use crate::state::work::{Entry, Moved, Offer, Rewrite};
+use crate::state::rewrites::Rewrite;
+use crate::state::work::{Entry, Moved, Offer};
 use crate::techniques::apply::ctx;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{SanitiseMethod, StaleSecrets};
@@ -652,7 +653,10 @@ fn empty_now(core: &mut Core, group: BlockGroup) {
     let die = core.layout().die(group);
     let erases = core.groups().erases(group);
     match core.groups().use_of(group) {
-        Use::Closed => core.die_mut(die).queue_rewrite_first(Rewrite::by_core(group, Cause::Sanitise, erases)),
+        Use::Closed => {
+            let wish = Rewrite::by_core(group, Cause::Sanitise, erases, core.now());
+            core.die_mut(die).change_rewrites(|rewrites| rewrites.ask_first(wish));
+        }
         // To give up an open block takes room, and without any nothing could be emptied. It is asked again when something is erased, or it is full.
         Use::Active if !core.is_roomy(die) => {}
         Use::Active => {

@@ -235,8 +235,8 @@ impl CountedDie {
 
     /// Move the valid units of the next victim. Returns true if there was one.
     fn empty_one(&mut self, config: &Config, layout: &Layout, closings: &mut u32, draw: &mut Draw) -> bool {
-        let is_roomy = self.free.len() as u32 > config.gc.floor;
-        let wanted = if is_roomy { self.wanted.take() } else { None };
+        // Wear levelling is past its deadline from the begin, and needs a free group alone.
+        let wanted = if self.free.is_empty() { None } else { self.wanted.take() };
         let unchanged =
             |&(group, erases): &(u32, u32)| self.erases[group as usize] == erases && self.valid[group as usize] & Candidates::OUT == 0;
         let victim = wanted.filter(unchanged).map(|(group, _)| group as usize).or_else(|| {

@@ -8,10 +8,12 @@ use wordline_units::{Cause, Nanos, OpTag, Priority};
 use crate::state::batch::Programs;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::reads::ReadQueue;
+use crate::state::rewrites::{Rewrite, Rewrites};
 use crate::state::spare_blocks::SpareBlocks;
 use crate::state::stops::{Busy, Steps, Stops};
 use crate::state::wordline_order::{Open, WordlineOrder};
-use crate::state::work::{Activity, Asked, Holdings, Job, Moved, Rewrite, Stream};
+use crate::state::work::{Activity, Asked, Holdings, Job, Moved, Stream};
+use crate::techniques::work::NEVER;
 
 /// State of one die. The size of this type is a power of two, so that the address of a die's entry is one shift: each operation does a dozen of them.
 #[derive(Clone, Debug)]
@@ -33,8 +35,12 @@ pub(crate) struct Die {
     erasable: Vec<(BlockGroup, Cause)>,
     /// Groups that were read to their end and whose last units are not programmed elsewhere yet, each with its cause.
     awaiting_last_units: Vec<(BlockGroup, Cause)>,
-    /// Rewrites requested and not begun, in the order of their requests.
-    rewrite_queue: VecDeque<Rewrite>,
+    /// Apart from the rest: most drives seldom look at it.
+    rewrites: Box<Rewrites>,
+    /// True if rewrites are requested.
+    has_rewrites: bool,
+    /// Instant from which on a rewrite takes turns with reads.
+    pressed_from: Nanos,
     /// Request to collect a victim beyond what space demands.
     extra_victim: Option<Asked>,
     /// Apart from the rest: most drives never look at it.
@@ -71,7 +77,9 @@ impl Die {
             failed: Vec::new(),
             erasable: Vec::new(),
             awaiting_last_units: Vec::new(),
-            rewrite_queue: VecDeque::new(),
+            rewrites: Box::new(Rewrites::new()),
+            has_rewrites: false,
+            pressed_from: NEVER,
             extra_victim: None,
             stops: Box::new(Stops::new()),
             is_noted: false,
@@ -94,7 +102,7 @@ impl Die {
         self.failed.clear();
         self.erasable.clear();
         self.awaiting_last_units.clear();
-        self.rewrite_queue.clear();
+        self.change_rewrites(Rewrites::clear);
         self.extra_victim = None;
         self.gc_stalled = false;
         self.gc_pays_from = None;
@@ -455,52 +463,36 @@ impl Die {
     /// True if a rewrite or a further victim is requested, or moved units are still to be programmed.
     #[inline]
     pub(crate) fn has_wishes(&self) -> bool {
-        self.extra_victim.is_some() || !self.rewrite_queue.is_empty() || !self.moved.is_empty()
+        self.extra_victim.is_some() || self.has_rewrites || !self.moved.is_empty()
     }
 
     // What is to be rewritten.
 
-    /// Rewrites requested and not begun.
-    pub(crate) fn rewrites(&self) -> impl Iterator<Item = Rewrite> + '_ {
-        self.rewrite_queue.iter().copied()
+    /// Requested rewrites.
+    pub(crate) fn rewrites(&self) -> &Rewrites {
+        &self.rewrites
     }
 
-    /// Make requested rewrites those of groups that have been erased as often more as `skipped` says, with the same data.
-    pub(crate) fn skip_cycles(&mut self, skipped: impl Fn(BlockGroup) -> u32) {
-        for wish in &mut self.rewrite_queue {
-            wish.erases = wish.erases.saturating_add(skipped(wish.group));
+    /// Change the requested rewrites.
+    pub(crate) fn change_rewrites<R>(&mut self, change: impl FnOnce(&mut Rewrites) -> R) -> R {
+        let changed = change(&mut self.rewrites);
+        (self.has_rewrites, self.pressed_from) = (!self.rewrites.is_empty(), self.rewrites.pressed_from());
+        changed
+    }
+
+    /// True if a rewrite whose deadline has passed takes turns with reads.
+    #[inline]
+    pub(crate) fn is_pressed(&mut self, now: Nanos) -> bool {
+        self.pressed_from <= now && self.has_rewriting()
+    }
+
+    /// True if something of a rewrite is left to do.
+    #[cold]
+    fn has_rewriting(&mut self) -> bool {
+        if self.job.is_none() && self.moved.is_empty() && self.awaiting_last_units.is_empty() && self.erasable.is_empty() {
+            self.change_rewrites(Rewrites::end_job);
         }
-    }
-
-    /// Requested rewrite at place `at`.
-    pub(crate) fn rewrite_at(&self, at: usize) -> Option<Rewrite> {
-        self.rewrite_queue.get(at).copied()
-    }
-
-    /// Remove the requested rewrite at place `at`, which is begun or needless.
-    pub(crate) fn remove_rewrite(&mut self, at: usize) {
-        self.rewrite_queue.remove(at);
-    }
-
-    /// Request a rewrite after all others. If the group is requested already, the earlier of both deadlines counts. Returns true if the request is new.
-    pub(crate) fn queue_rewrite(&mut self, wish: Rewrite) -> bool {
-        let known = self.rewrite_queue.iter_mut().find(|known| known.group == wish.group && known.erases == wish.erases);
-        let is_new = known.is_none();
-        match known {
-            Some(known) => known.asked.due = known.asked.due.min(wish.asked.due),
-            None => self.rewrite_queue.push_back(wish),
-        }
-        is_new
-    }
-
-    /// Request a rewrite after all others, even if the group is requested already.
-    pub(crate) fn queue_rewrite_again(&mut self, wish: Rewrite) {
-        self.rewrite_queue.push_back(wish);
-    }
-
-    /// Request a rewrite before all others.
-    pub(crate) fn queue_rewrite_first(&mut self, wish: Rewrite) {
-        self.rewrite_queue.push_front(wish);
+        self.pressed_from != NEVER
     }
 
     /// Request to collect a victim beyond what space demands.
@@ -625,7 +617,7 @@ impl Die {
             moved_cause: self.moved_cause,
             failed: self.failed.clone(),
             erasable: self.erasable.clone(),
-            rewrite_queue: self.rewrite_queue.iter().map(|&Rewrite { group, cause, erases, .. }| (group, cause, erases)).collect(),
+            rewrite_queue: self.rewrites.iter().map(|Rewrite { group, cause, erases, .. }| (group, cause, erases)).collect(),
             extra_victim: u32::from(self.extra_victim.is_some()),
             gc_stalled: self.gc_stalled,
             stale_collected: self.stale_collected,
@@ -652,20 +644,23 @@ impl Die {
             spares,
             read_turn,
         } = holdings;
-        Die {
+        let mut die = Die {
             open,
             job,
             moved_cause,
             failed,
             erasable,
-            rewrite_queue: rewrite_queue.into_iter().map(|(group, cause, erases)| Rewrite::by_core(group, cause, erases)).collect(),
             extra_victim: (extra_victim > 0).then_some(Asked::BY_CORE),
             gc_stalled,
             stale_collected,
             gc_pays_from: gc_pays_from.then_some(0),
             reads: ReadQueue::with_turn(read_turn),
             ..Die::new(free.into(), spares)
+        };
+        for (group, cause, erases) in rewrite_queue {
+            die.change_rewrites(|rewrites| rewrites.ask_again(Rewrite::by_core(group, cause, erases, Nanos::ZERO)));
         }
+        die
     }
 }
 

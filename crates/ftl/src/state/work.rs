@@ -100,23 +100,6 @@ impl Asked {
     pub(crate) const BY_CORE: Asked = Asked { since: Nanos::ZERO, due: Nanos::ZERO };
 }
 
-/// A group that is to be rewritten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rewrite {
-    pub group: BlockGroup,
-    pub cause: Cause,
-    /// Erase count of the group when it was requested: the request is for that filling alone.
-    pub erases: u32,
-    pub asked: Asked,
-}
-
-impl Rewrite {
-    /// Creates a rewrite that the core itself requests.
-    pub(crate) fn by_core(group: BlockGroup, cause: Cause, erases: u32) -> Rewrite {
-        Rewrite { group, cause, erases, asked: Asked::BY_CORE }
-    }
-}
-
 /// Image of a die as plain data: the parts of its state that outlast a rest. It is small, so it is stored whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holdings {

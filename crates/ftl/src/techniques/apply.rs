@@ -13,8 +13,9 @@ use crate::state::groups::Use;
 use crate::state::layout::BlockGroup;
 use crate::state::measures::Measurement;
 use crate::state::pending::Purpose;
+use crate::state::rewrites::Rewrite;
 use crate::state::stops::Busy;
-use crate::state::work::{Activity, Asked, Rewrite};
+use crate::state::work::{Activity, Asked};
 use crate::util::list::NIL;
 
 /// Context for techniques: the instant, and their view of `core`.
@@ -175,7 +176,7 @@ pub(crate) fn enqueue_work(core: &mut Core, work: Work) {
         WorkKind::Rewrite(group) => {
             let (die, erases) = (core.layout().die(group), core.groups().erases(group));
             if core.groups().use_of(group) == Use::Closed
-                && core.die_mut(die).queue_rewrite(Rewrite { group, cause: work.cause, erases, asked })
+                && core.die_mut(die).change_rewrites(|rewrites| rewrites.ask(Rewrite::new(group, work.cause, erases, asked)))
             {
                 core.wake(die);
             }
@@ -220,7 +221,7 @@ mod tests {
             enqueue_work(&mut core, work(group, NEVER));
         }
         enqueue_work(&mut core, work(closed, Nanos(9)));
-        let wanted: Vec<_> = core.die(DieId(0)).rewrites().map(|wanted| (wanted.group, wanted.asked.due)).collect();
+        let wanted: Vec<_> = core.die(DieId(0)).rewrites().iter().map(|wanted| (wanted.group, wanted.asked.due)).collect();
         assert_eq!(wanted, [(BlockGroup(closed), Nanos(9))], "the earliest deadline counts");
         assert!(core.die(DieId(0)).extra_victim().is_none());
         enqueue_work(&mut core, Work { kind: WorkKind::Collect(DieId(0)), ..work(closed, Nanos(7)) });

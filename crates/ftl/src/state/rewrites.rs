@@ -1,0 +1,238 @@
+//! Rewrites that were requested on a die: groups whose valid data is to be moved elsewhere, for wear, for retention, against read disturb, for a sanitiser.
+//!
+//! A rewrite frees as much room as it takes, so it needs no more than one free group. Where room is short it takes turns with the victims of GC until its
+//! deadline, and goes first from then on. One that corrects data and is past its deadline takes turns with reads, too: see [`Rewrites::pressed_from`].
+
+use std::collections::VecDeque;
+
+use wordline_units::{Cause, Nanos};
+
+use crate::state::layout::BlockGroup;
+use crate::state::work::Asked;
+use crate::techniques::work::NEVER;
+
+/// A group that is to be rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rewrite {
+    pub(crate) group: BlockGroup,
+    pub(crate) cause: Cause,
+    /// Erase count of the group when it was requested: the request is for that filling alone.
+    pub(crate) erases: u32,
+    pub(crate) asked: Asked,
+    /// Instant since which it may start: since the request, or since a technique last held it back.
+    free_since: Nanos,
+}
+
+impl Rewrite {
+    /// Creates a rewrite that was `asked` for.
+    pub(crate) fn new(group: BlockGroup, cause: Cause, erases: u32, asked: Asked) -> Rewrite {
+        Rewrite { group, cause, erases, asked, free_since: asked.since }
+    }
+
+    /// Creates a rewrite that the core itself requests at `now`.
+    pub(crate) fn by_core(group: BlockGroup, cause: Cause, erases: u32, now: Nanos) -> Rewrite {
+        Rewrite::new(group, cause, erases, Asked { since: now, due: Nanos::ZERO })
+    }
+
+    /// Instant from which on it takes turns with reads.
+    fn presses_from(&self) -> Nanos {
+        if is_to_correct(self.cause) { self.asked.due } else { NEVER }
+    }
+}
+
+/// True if data moves for `cause` so that its errors are corrected: a copy inside the die would carry them on, and what asked for the move would take them for
+/// gone.
+pub(crate) fn is_to_correct(cause: Cause) -> bool {
+    matches!(cause, Cause::Refresh | Cause::Disturb)
+}
+
+/// Counts of the rewrites for one cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RewriteCounts {
+    /// Rewrites that were requested, each once.
+    pub asked: u64,
+    /// Rewrites that were begun.
+    pub begun: u64,
+    /// Requests that became needless before they were begun: the group was collected meanwhile.
+    pub needless: u64,
+    /// Requests that wait now.
+    pub waiting: u64,
+    /// Longest time that one has waited while it might have started, those that wait now included.
+    pub longest_wait: Nanos,
+    /// Longest time that a technique has held one back.
+    pub longest_hold: Nanos,
+}
+
+impl RewriteCounts {
+    /// Add the counts of another die.
+    pub fn add(&mut self, other: &RewriteCounts) {
+        self.asked += other.asked;
+        self.begun += other.begun;
+        self.needless += other.needless;
+        self.waiting += other.waiting;
+        self.longest_wait = self.longest_wait.max(other.longest_wait);
+        self.longest_hold = self.longest_hold.max(other.longest_hold);
+    }
+}
+
+/// Requested rewrites of one die.
+#[derive(Clone, Debug)]
+pub(crate) struct Rewrites {
+    /// Those that are not begun, in the order in which they are looked at.
+    queue: VecDeque<Rewrite>,
+    /// Instant from which on the rewrite begun last takes turns with reads, until all of it is done.
+    job_presses_from: Nanos,
+    /// Counts by cause, for the causes that there were.
+    counts: Vec<(Cause, RewriteCounts)>,
+}
+
+impl Rewrites {
+    pub(crate) fn new() -> Rewrites {
+        Rewrites { queue: VecDeque::new(), job_presses_from: NEVER, counts: Vec::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Rewrites requested and not begun.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Rewrite> + '_ {
+        self.queue.iter().copied()
+    }
+
+    /// Requested rewrite at place `at`.
+    pub(crate) fn at(&self, at: usize) -> Option<Rewrite> {
+        self.queue.get(at).copied()
+    }
+
+    /// Request a rewrite after all others. If the group is requested already, the earlier of both deadlines counts. Returns true if the request is new.
+    pub(crate) fn ask(&mut self, wish: Rewrite) -> bool {
+        let known = self.queue.iter_mut().find(|known| known.group == wish.group && known.erases == wish.erases);
+        let is_new = known.is_none();
+        match known {
+            Some(known) => known.asked.due = known.asked.due.min(wish.asked.due),
+            None => self.ask_again(wish),
+        }
+        is_new
+    }
+
+    /// Request a rewrite after all others, even if the group is requested already.
+    pub(crate) fn ask_again(&mut self, wish: Rewrite) {
+        self.queue.push_back(wish);
+        self.counts_of(wish.cause).asked += 1;
+    }
+
+    /// Request a rewrite before all others.
+    pub(crate) fn ask_first(&mut self, wish: Rewrite) {
+        self.queue.push_front(wish);
+        self.counts_of(wish.cause).asked += 1;
+    }
+
+    /// Take the rewrite at place `at`, which begins `now`.
+    pub(crate) fn begin(&mut self, at: usize, now: Nanos) {
+        let Some(begun) = self.queue.remove(at) else { return };
+        self.job_presses_from = begun.presses_from();
+        let counts = self.counts_of(begun.cause);
+        counts.begun += 1;
+        counts.longest_wait = counts.longest_wait.max(now.saturating_sub(begun.free_since));
+        counts.longest_hold = counts.longest_hold.max(begun.free_since.saturating_sub(begun.asked.since));
+    }
+
+    /// Drop the rewrite at place `at`, which has become needless.
+    pub(crate) fn drop(&mut self, at: usize) {
+        if let Some(dropped) = self.queue.remove(at) {
+            self.counts_of(dropped.cause).needless += 1;
+        }
+    }
+
+    /// Note that a technique holds back the rewrite at place `at`.
+    pub(crate) fn hold(&mut self, at: usize, now: Nanos) {
+        if let Some(held) = self.queue.get_mut(at) {
+            held.free_since = now;
+        }
+    }
+
+    /// Forget the requests: the die has left service.
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+        self.job_presses_from = NEVER;
+    }
+
+    /// Note that nothing of the rewrite begun last is left to do.
+    pub(crate) fn end_job(&mut self) {
+        self.job_presses_from = NEVER;
+    }
+
+    /// Make requests those of groups that have been erased as often more as `skipped` says, with the same data.
+    pub(crate) fn skip_cycles(&mut self, skipped: impl Fn(BlockGroup) -> u32) {
+        for wish in &mut self.queue {
+            wish.erases = wish.erases.saturating_add(skipped(wish.group));
+        }
+    }
+
+    /// Instant from which on a rewrite takes turns with reads: one that is requested, or the one begun last. [`NEVER`]: none does.
+    pub(crate) fn pressed_from(&self) -> Nanos {
+        self.queue.iter().map(Rewrite::presses_from).fold(self.job_presses_from, Nanos::min)
+    }
+
+    /// Counts by cause at `now`.
+    pub(crate) fn counts(&self, now: Nanos) -> Vec<(Cause, RewriteCounts)> {
+        let mut all = self.counts.clone();
+        for (cause, counts) in &mut all {
+            for wish in self.queue.iter().filter(|wish| wish.cause == *cause) {
+                counts.waiting += 1;
+                counts.longest_wait = counts.longest_wait.max(now.saturating_sub(wish.free_since));
+                counts.longest_hold = counts.longest_hold.max(wish.free_since.saturating_sub(wish.asked.since));
+            }
+        }
+        all
+    }
+
+    fn counts_of(&mut self, cause: Cause) -> &mut RewriteCounts {
+        let at = self.counts.iter().position(|(known, _)| *known == cause).unwrap_or_else(|| {
+            self.counts.push((cause, RewriteCounts::default()));
+            self.counts.len() - 1
+        });
+        &mut self.counts[at].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(group: u32, cause: Cause, since: u64, due: u64) -> Rewrite {
+        Rewrite::new(BlockGroup(group), cause, 1, Asked { since: Nanos(since), due: Nanos(due) })
+    }
+
+    #[test]
+    fn a_rewrite_that_corrects_data_presses_from_its_deadline_on_until_all_of_it_is_done() {
+        let mut rewrites = Rewrites::new();
+        rewrites.ask_again(wish(1, Cause::Wear, 0, 0));
+        assert_eq!(rewrites.pressed_from(), NEVER, "wear can wait for reads");
+        assert!(rewrites.ask(wish(2, Cause::Refresh, 0, 90)) && !rewrites.ask(wish(2, Cause::Refresh, 5, 70)));
+        assert_eq!(rewrites.pressed_from(), Nanos(70), "the earlier deadline counts");
+        rewrites.begin(1, Nanos(10));
+        assert_eq!((rewrites.pressed_from(), rewrites.iter().count()), (Nanos(70), 1));
+        rewrites.end_job();
+        assert_eq!(rewrites.pressed_from(), NEVER);
+    }
+
+    #[test]
+    fn waiting_counts_while_the_work_may_start_and_holding_apart() {
+        let mut rewrites = Rewrites::new();
+        [wish(1, Cause::Refresh, 10, 900), wish(2, Cause::Refresh, 20, 900), wish(3, Cause::Disturb, 30, 30)]
+            .map(|wish| rewrites.ask(wish));
+        rewrites.hold(0, Nanos(50));
+        rewrites.begin(0, Nanos(55));
+        rewrites.drop(0);
+        let of = |cause: Cause, rewrites: &Rewrites, now: u64| {
+            rewrites.counts(Nanos(now)).into_iter().find(|(known, _)| *known == cause).map(|(_, counts)| counts)
+        };
+        let [longest_wait, longest_hold] = [5, 40].map(Nanos);
+        let refreshes = RewriteCounts { asked: 2, begun: 1, needless: 1, waiting: 0, longest_wait, longest_hold };
+        assert_eq!(of(Cause::Refresh, &rewrites, 100), Some(refreshes));
+        let waits = of(Cause::Disturb, &rewrites, 100).expect("it was asked for");
+        assert_eq!((waits.waiting, waits.longest_wait), (1, Nanos(70)), "one that waits still counts");
+    }
+}
