@@ -3,8 +3,8 @@
 use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
-use wordline_ftl::{BlockGroup, Firmware, UnitAddr};
-use wordline_units::{BlockId, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
+use wordline_ftl::{BlockGroup, Firmware, RewriteCounts, UnitAddr};
+use wordline_units::{BlockId, Cause, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
 
 use crate::drive::Drive;
 
@@ -12,6 +12,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// True if some core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
         self.ftls.iter().any(Firmware::is_worn_out)
+    }
+
+    /// Counts of requested rewrites by cause.
+    pub fn rewrites(&self) -> Vec<(Cause, RewriteCounts)> {
+        RewriteCounts::sums(self.ftls.iter().flat_map(Firmware::rewrites))
     }
 
     /// True if nothing is under way and nothing is waited for but timers of the firmware, which ring for ever.

@@ -53,4 +53,4 @@ pub use stripe::Stripe;
 pub use tries::SearchSteps;
 pub use wordline_chip::DieFault;
 pub use wordline_ftl::config::Protection;
-pub use wordline_ftl::{Doubt, FACTS, History, Recovery, Trust};
+pub use wordline_ftl::{Doubt, FACTS, History, Recovery, RewriteCounts, Trust};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
-use wordline_units::{BlockId, Celsius, DieId, HostOp, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
+use wordline_units::{BlockId, Cause, Celsius, DieId, HostOp, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
 
 use crate::config::{Config, FreeBlockConfig};
 use crate::dispatch::load::{self, Load};
@@ -14,8 +14,7 @@ use crate::recovery::flash_reader::{FlashReader, Held};
 use crate::recovery::salvage::Doubtful;
 use crate::recovery::{self, Recovery, Trust};
 use crate::sanitise::keys::Key;
-use crate::setup;
-use crate::setup::image::Image;
+use crate::setup::{self, image::Image};
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::failures::{self, Failures};
@@ -26,6 +25,7 @@ use crate::state::lost::LostSectors;
 use crate::state::map::Map;
 use crate::state::pending::{Pending, Purpose};
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
+use crate::state::rewrites::{self, RewriteCounts};
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
 use crate::state::view::View;
@@ -477,6 +477,11 @@ impl Firmware {
     /// Share that the exported units are of the units of the block groups in service, each counted whole. Above 1, some have no place.
     pub fn utilisation(&self) -> f64 {
         failures::utilisation(self.core())
+    }
+
+    /// Counts of requested rewrites by cause, as of the instant that the core was given last.
+    pub fn rewrites(&self) -> Vec<(Cause, RewriteCounts)> {
+        rewrites::counts(self.core())
     }
 
     /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first

@@ -51,6 +51,7 @@ pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::levelled::Share;
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
+pub use state::rewrites::RewriteCounts;
 pub use state::services::ServiceTables;
 pub use state::spared::Spared;
 pub use state::withheld::{LostRun, Withheld};

@@ -26,6 +26,7 @@ mod reach;
 mod reads;
 mod relive;
 mod retries;
+mod rewrites;
 mod sets;
 mod small;
 mod steady;

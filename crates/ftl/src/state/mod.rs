@@ -29,7 +29,7 @@ pub(crate) mod readers;
 pub(crate) mod reads;
 pub(crate) mod refused;
 pub mod request;
-pub mod rewrites;
+pub(crate) mod rewrites;
 pub(crate) mod services;
 pub(crate) mod settings;
 pub(crate) mod spare_blocks;

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use wordline_units::{Cause, Nanos};
 
+use crate::state::Core;
 use crate::state::layout::BlockGroup;
 use crate::state::work::Asked;
 use crate::techniques::work::NEVER;
@@ -64,8 +65,25 @@ pub struct RewriteCounts {
 }
 
 impl RewriteCounts {
-    /// Add the counts of another die.
-    pub fn add(&mut self, other: &RewriteCounts) {
+    /// Counts since those of `before`. The longest times are of all.
+    pub fn since(self, before: &RewriteCounts) -> RewriteCounts {
+        let RewriteCounts { asked, begun, needless, .. } = *before;
+        RewriteCounts { asked: self.asked - asked, begun: self.begun - begun, needless: self.needless - needless, ..self }
+    }
+
+    /// Sums by cause of the counts of several dies.
+    pub fn sums(each: impl Iterator<Item = (Cause, RewriteCounts)>) -> Vec<(Cause, RewriteCounts)> {
+        let mut all: Vec<(Cause, RewriteCounts)> = Vec::new();
+        for (cause, counts) in each {
+            match all.iter_mut().find(|(known, _)| *known == cause) {
+                Some((_, sum)) => sum.add(&counts),
+                None => all.push((cause, counts)),
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, other: &RewriteCounts) {
         self.asked += other.asked;
         self.begun += other.begun;
         self.needless += other.needless;
@@ -73,6 +91,11 @@ impl RewriteCounts {
         self.longest_wait = self.longest_wait.max(other.longest_wait);
         self.longest_hold = self.longest_hold.max(other.longest_hold);
     }
+}
+
+/// Counts of the rewrites of `core` by cause, at its present instant.
+pub(crate) fn counts(core: &Core) -> Vec<(Cause, RewriteCounts)> {
+    RewriteCounts::sums(core.dies().flat_map(|(_, die)| die.rewrites().counts(core.now())))
 }
 
 /// Requested rewrites of one die.
