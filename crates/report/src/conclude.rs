@@ -167,6 +167,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         wordlines: measured.scope.h_layer.map(|_| wordlines(measured)),
         programmed_again: totals.programmed_again,
         lost_units: totals.lost_units,
+        rewrites: Vec::new(),
         erases: totals.pages(FlashOp::Erase),
         pages_programmed,
         pages_read,

@@ -16,10 +16,12 @@ use crate::violation::Violation;
 
 mod capacity;
 mod failures;
+mod rewrites;
 mod waits;
 
 pub use capacity::CapacityResult;
 pub use failures::{FailedResult, Failures, LostResult};
+pub use rewrites::RewritesResult;
 pub use waits::{StopsOf, StopsResult, WaitResult};
 
 /// The version of the JSON. It grows when a name changes its meaning or goes away, not when one is added.
@@ -252,6 +254,9 @@ pub struct DriveResult {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(extend("x-unit" = "mapping units"))]
     pub lost_units: u64,
+    /// Rewrites of block groups by cause. Absent where none were requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewrites: Vec<RewritesResult>,
     /// Block groups erased (one block in each plane of a die).
     #[schemars(extend("x-unit" = "block groups"))]
     pub erases: u64,

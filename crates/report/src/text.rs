@@ -281,6 +281,9 @@ fn operations(text: &mut String, drive: &DriveResult) {
             ),
         );
     }
+    for (at, rewrites) in drive.rewrites.iter().enumerate() {
+        line(text, &format!("  {:<13}{}", if at == 0 { "rewrites" } else { "" }, rewrites.told()));
+    }
     if blocks.good + blocks.bad > 0 {
         let spread = format!("erased {} to {} times (mean {})", blocks.erases_min, blocks.erases_max, number(blocks.erases_mean));
         line(

@@ -1,10 +1,11 @@
 //! The last step of a run: from what was measured to a result.
 
-use wordline_drive::Drive;
+use wordline_drive::{Drive, RewriteCounts};
 use wordline_engine::BlockView;
 use wordline_plan::Plan;
 use wordline_report::vertrace::VerTraceResult;
-use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, conclude};
+use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, conclude};
+use wordline_units::Cause;
 
 use crate::files::Files;
 use crate::settle::Settled;
@@ -18,11 +19,20 @@ pub(crate) struct Measurement {
     vertrace: Option<VerTraceResult>,
     is_steady: bool,
     cost: Cost,
+    rewrites: Vec<RewritesResult>,
 }
+
+/// Counts of rewrites by cause, as a drive had them when its window began.
+pub(crate) type RewritesBefore = Vec<(Cause, RewriteCounts)>;
 
 impl Measurement {
     /// Figures of `drive` now.
-    pub(crate) fn take<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, is_steady: bool, cost: Cost) -> Measurement {
+    pub(crate) fn take<F: Files, B: Beside>(
+        drive: &Drive<Watch<F, B>>,
+        before: &RewritesBefore,
+        is_steady: bool,
+        cost: Cost,
+    ) -> Measurement {
         let mut measured = drive.observer.metrics().clone().finish(drive.now(), u64::from(drive.outstanding()));
         measured.buffered_units = Some(drive.buffered_units());
         Measurement {
@@ -32,6 +42,7 @@ impl Measurement {
             vertrace: drive.observer.files().conclude(),
             is_steady,
             cost,
+            rewrites: drive.rewrites().into_iter().filter_map(|now| rewrites(now, before)).collect(),
         }
     }
 
@@ -40,12 +51,23 @@ impl Measurement {
         let identity = Identity { event_log_hash: self.event_log_hash, steady: self.is_steady, ..identity };
         let (mut result, detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
         result.vertrace = self.vertrace;
+        result.warnings.extend(self.rewrites.iter().filter_map(|rewrites| rewrites.warning(result.simulated_seconds)));
+        result.rewrites = self.rewrites;
         let Settled { violations: mut later, not_made } = settled;
         later.retain(|violation| !result.checks.violations.contains(violation));
         result.checks.violations.append(&mut later);
         result.checks.not_made = not_made;
         (result, detail, self.measured)
     }
+}
+
+/// Result about the rewrites of one cause since `before`; `None`: there were none.
+fn rewrites((cause, counts): (Cause, RewriteCounts), before: &RewritesBefore) -> Option<RewritesResult> {
+    let earlier = before.iter().find(|(known, _)| *known == cause).map(|(_, counts)| *counts).unwrap_or_default();
+    let RewriteCounts { asked, begun, needless, waiting, longest_wait, longest_hold } = counts.since(&earlier);
+    let [longest_wait_us, longest_hold_us] = [longest_wait, longest_hold].map(|time| time.as_secs_f64() * 1e6);
+    let is_any = asked + begun + needless + waiting > 0;
+    is_any.then(|| RewritesResult { cause: cause.name().to_owned(), asked, begun, needless, waiting, longest_wait_us, longest_hold_us })
 }
 
 /// Identity of a run of a drive of `plan` that has not yet been made.

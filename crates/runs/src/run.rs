@@ -115,9 +115,10 @@ impl<'a> Run<'a> {
         let valid_before = valid_units(&drive);
 
         self.faults.iter().for_each(|faults| faults.order(&mut drive));
+        let before = drive.rewrites();
         let mut cost = Stopwatch::start();
         let served = load.serve(&mut drive, progress, &mut cost)?;
-        let measurement = Measurement::take(&drive, served.is_steady, cost.read());
+        let measurement = Measurement::take(&drive, &before, served.is_steady, cost.read());
         drive.observer.end_window();
 
         progress.update(drive.completed(), drive.now(), "checking");
