@@ -53,8 +53,8 @@ pub(super) fn buffered(core: &Core, bytes: usize) -> Vec<Facts> {
     unplaced(core, BUFFER, &marks, bytes)
 }
 
-/// Units of which some sectors are lost, as marks of no blocks, in pages of `bytes` bytes: the map says nothing of it, and a start reads few pages. `spoilt`: all
-/// of them, and perhaps others.
+/// Units of which some sectors are lost, as marks of no blocks, in pages of `bytes` bytes: the map says nothing of it, and a start reads few pages. `spoilt`:
+/// all of them, and perhaps others.
 pub(super) fn spoilt(core: &Core, spoilt: impl Iterator<Item = u32>, bytes: usize) -> Vec<Facts> {
     let marks =
         spoilt.filter(|&lpn| core.map().get(lpn) != UnitAddr::NONE).map(|lpn| MarkCopy { lpn, is_spoilt: true, ..MarkCopy::NOTHING });

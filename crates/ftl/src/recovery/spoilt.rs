@@ -1,7 +1,7 @@
 //! Units of which some sectors are lost: the map points to a page that can be read, and only the mark there names those sectors.
 //!
-//! A start reads few pages. The units are named by marks in the log, by its checkpoint, and by summaries and pages that are read for another reason; each of them
-//! is read once.
+//! A start reads few pages. The units are named by marks in the log, by its checkpoint, and by summaries and pages that are read for another reason; each of
+//! them is read once.
 
 use std::collections::BTreeSet;
 

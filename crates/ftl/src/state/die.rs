@@ -13,7 +13,6 @@ use crate::state::spare_blocks::SpareBlocks;
 use crate::state::stops::{Busy, Steps, Stops};
 use crate::state::wordline_order::{Open, WordlineOrder};
 use crate::state::work::{Activity, Asked, Holdings, Job, Moved, Stream};
-use crate::techniques::work::NEVER;
 
 /// State of one die. The size of this type is a power of two, so that the address of a die's entry is one shift: each operation does a dozen of them.
 #[derive(Clone, Debug)]
@@ -79,7 +78,7 @@ impl Die {
             awaiting_last_units: Vec::new(),
             rewrites: Box::new(Rewrites::new()),
             has_rewrites: false,
-            pressed_from: NEVER,
+            pressed_from: Nanos::MAX,
             extra_victim: None,
             stops: Box::new(Stops::new()),
             is_noted: false,
@@ -492,7 +491,7 @@ impl Die {
         if self.job.is_none() && self.moved.is_empty() && self.awaiting_last_units.is_empty() && self.erasable.is_empty() {
             self.change_rewrites(Rewrites::end_job);
         }
-        self.pressed_from != NEVER
+        self.pressed_from != Nanos::MAX
     }
 
     /// Request to collect a victim beyond what space demands.

@@ -10,16 +10,15 @@ use wordline_units::{Cause, Nanos};
 use crate::state::Core;
 use crate::state::layout::BlockGroup;
 use crate::state::work::Asked;
-use crate::techniques::work::NEVER;
 
 /// A group that is to be rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rewrite {
-    pub(crate) group: BlockGroup,
-    pub(crate) cause: Cause,
+    pub group: BlockGroup,
+    pub cause: Cause,
     /// Erase count of the group when it was requested: the request is for that filling alone.
-    pub(crate) erases: u32,
-    pub(crate) asked: Asked,
+    pub erases: u32,
+    pub asked: Asked,
     /// Instant since which it may start: since the request, or since a technique last held it back.
     free_since: Nanos,
 }
@@ -37,7 +36,7 @@ impl Rewrite {
 
     /// Instant from which on it takes turns with reads.
     fn presses_from(&self) -> Nanos {
-        if is_to_correct(self.cause) { self.asked.due } else { NEVER }
+        if is_to_correct(self.cause) { self.asked.due } else { Nanos::MAX }
     }
 }
 
@@ -101,7 +100,7 @@ pub(crate) fn counts(core: &Core) -> Vec<(Cause, RewriteCounts)> {
 /// Requested rewrites of one die.
 #[derive(Clone, Debug)]
 pub(crate) struct Rewrites {
-    /// Those that are not begun, in the order in which they are looked at.
+    /// Requests that are not begun, in the order in which they are looked at.
     queue: VecDeque<Rewrite>,
     /// Instant from which on the rewrite begun last takes turns with reads, until all of it is done.
     job_presses_from: Nanos,
@@ -111,7 +110,7 @@ pub(crate) struct Rewrites {
 
 impl Rewrites {
     pub(crate) fn new() -> Rewrites {
-        Rewrites { queue: VecDeque::new(), job_presses_from: NEVER, counts: Vec::new() }
+        Rewrites { queue: VecDeque::new(), job_presses_from: Nanos::MAX, counts: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -178,12 +177,12 @@ impl Rewrites {
     /// Forget the requests: the die has left service.
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
-        self.job_presses_from = NEVER;
+        self.job_presses_from = Nanos::MAX;
     }
 
     /// Note that nothing of the rewrite begun last is left to do.
     pub(crate) fn end_job(&mut self) {
-        self.job_presses_from = NEVER;
+        self.job_presses_from = Nanos::MAX;
     }
 
     /// Make requests those of groups that have been erased as often more as `skipped` says, with the same data.
@@ -193,7 +192,7 @@ impl Rewrites {
         }
     }
 
-    /// Instant from which on a rewrite takes turns with reads: one that is requested, or the one begun last. [`NEVER`]: none does.
+    /// Instant from which on a rewrite takes turns with reads: one that is requested, or the one begun last. [`Nanos::MAX`]: none does.
     pub(crate) fn pressed_from(&self) -> Nanos {
         self.queue.iter().map(Rewrite::presses_from).fold(self.job_presses_from, Nanos::min)
     }
@@ -232,20 +231,21 @@ mod tests {
     fn a_rewrite_that_corrects_data_presses_from_its_deadline_on_until_all_of_it_is_done() {
         let mut rewrites = Rewrites::new();
         rewrites.ask_again(wish(1, Cause::Wear, 0, 0));
-        assert_eq!(rewrites.pressed_from(), NEVER, "wear can wait for reads");
+        assert_eq!(rewrites.pressed_from(), Nanos::MAX, "wear can wait for reads");
         assert!(rewrites.ask(wish(2, Cause::Refresh, 0, 90)) && !rewrites.ask(wish(2, Cause::Refresh, 5, 70)));
         assert_eq!(rewrites.pressed_from(), Nanos(70), "the earlier deadline counts");
         rewrites.begin(1, Nanos(10));
         assert_eq!((rewrites.pressed_from(), rewrites.iter().count()), (Nanos(70), 1));
         rewrites.end_job();
-        assert_eq!(rewrites.pressed_from(), NEVER);
+        assert_eq!(rewrites.pressed_from(), Nanos::MAX);
     }
 
     #[test]
     fn waiting_counts_while_the_work_may_start_and_holding_apart() {
         let mut rewrites = Rewrites::new();
-        [wish(1, Cause::Refresh, 10, 900), wish(2, Cause::Refresh, 20, 900), wish(3, Cause::Disturb, 30, 30)]
-            .map(|wish| rewrites.ask(wish));
+        for wish in [wish(1, Cause::Refresh, 10, 900), wish(2, Cause::Refresh, 20, 900), wish(3, Cause::Disturb, 30, 30)] {
+            assert!(rewrites.ask(wish));
+        }
         rewrites.hold(0, Nanos(50));
         rewrites.begin(0, Nanos(55));
         rewrites.drop(0);
