@@ -27,7 +27,7 @@ fn quoted(word: &str) -> String {
 pub(crate) fn made_by<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> MadeBy {
     let mut texts: Vec<PlanText> = Vec::new();
     for plan in plans {
-        let hash = plan.hash_hex();
+        let hash = plan.media_number_hex();
         if !texts.iter().any(|known| known.hash == hash && known.drive == plan.name()) {
             texts.push(PlanText { drive: plan.name().to_owned(), hash, text: plan.describe() });
         }

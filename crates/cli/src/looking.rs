@@ -37,7 +37,7 @@ pub(crate) fn drive(plan: &Plan, folder: &Path, options: &ServeOptions, about: A
     // Nothing is moved away from bad blocks here, and what can be read of the die that they lie on is to be read.
     config.firmware.repair.detect = false;
     let units = units_per_page(&config);
-    let number = media_folder::identity(folder).filter(|&number| plan.has_hash(number)).unwrap_or(plan.hash().into());
+    let number = media_folder::identity(folder).filter(|&number| plan.has_media_number(number)).unwrap_or(plan.media_number().into());
     let opened = look_at(folder, &config, (plan.name(), number), &options.missing_die);
     let (media, dump) = opened.map_err(|error| media_folder::refused(folder, plan, &error))?;
     let trust = if options.salvage.is_some() { Trust::Salvage } else { Trust::Everything };

@@ -41,7 +41,7 @@ fn plan_text(folder: &Path) -> Option<String> {
 pub(crate) fn kept_plan(folder: &Path) -> Option<Plan> {
     let (name, number) = Taken::identity(folder).ok()?;
     let plan = Plan::parse_stored(&name, &plan_text(folder)?).ok()?;
-    plan.has_hash(number).then_some(plan)
+    plan.has_media_number(number).then_some(plan)
 }
 
 /// The number of the drive whose media are in `folder`.

@@ -120,7 +120,7 @@ impl DriveOptions {
         };
         let loaded = load(&ways[0].0);
         let Some(made) = folder.and_then(media_folder::identity) else { return loaded };
-        let is_theirs = |plan: &Plan| plan.has_hash(made);
+        let is_theirs = |plan: &Plan| plan.has_media_number(made);
         if loaded.as_ref().is_ok_and(|(plan, _)| is_theirs(plan)) {
             return loaded;
         }
@@ -145,7 +145,7 @@ impl DriveOptions {
             let (whole, settings) = self.plan.shape.load_whole(drive, &self.plan.cells, more)?;
             if kept.build().exported() == size
                 && let Ok((plan, how)) = whole.shaped_as(&kept)
-                && plan.hash() == kept.hash()
+                && plan.media_number() == kept.media_number()
             {
                 return Ok((self.seeded(plan)?, [settings, how].concat()));
             }

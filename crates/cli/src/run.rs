@@ -26,7 +26,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let (plan, image) = match &options.from {
         Some(path) => {
             let saved = saved::load(path)?;
-            (options.options.seeded(saved.plan)?, Some(saved.image))
+            (options.options.seeded(saved.plan)?, Some((saved.image, saved.digest)))
         }
         None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };

@@ -51,7 +51,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     warnings(&config).iter().for_each(|warning| eprintln!("{warning}"));
     let about = About {
         name: plan.name().to_owned(),
-        plan_hash: plan.hash(),
+        plan_hash: plan.media_number(),
         seed: plan.seed(),
         again: again(&drive, &settings, plan.seed()),
         is_used: false,
@@ -307,7 +307,7 @@ fn on_media(
     };
     let units = units_per_page(&config);
     // Media that an older build has numbered by its own rule keep that number.
-    let number = media_folder::identity(folder).filter(|&number| plan.has_hash(number)).unwrap_or(plan.hash().into());
+    let number = media_folder::identity(folder).filter(|&number| plan.has_media_number(number)).unwrap_or(plan.media_number().into());
     let named = (plan.name(), number);
     if !options.missing_die.is_empty() {
         replace_missing(folder, &config, named, &options.missing_die, durability)

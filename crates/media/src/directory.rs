@@ -191,8 +191,11 @@ impl Media<Overlay<Disk>> {
     /// If there is none, somebody writes in the folder, or as [`Die::open`].
     pub fn identity_in(folder: &Path) -> Result<Identity, MediaError> {
         let lock = Lock::look(Folder::look_into(folder)?)?;
-        let first = (0..=u32::from(u16::MAX)).find(|&die| lock.folder().has(&file_of(die)));
-        Ok(open_die(lock.folder(), first.unwrap_or(0), None, look_at_file)?.identity().clone())
+        let Some(first) = (0..=u32::from(u16::MAX)).find(|&die| lock.folder().has(&file_of(die))) else {
+            let file = lock.folder().path_of(&file_of(0)).display().to_string();
+            return Err(MediaError::unexpected(&file, 0, "the first die of a drive", "no such file"));
+        };
+        Ok(open_die(lock.folder(), first, None, look_at_file)?.identity().clone())
     }
 
     /// Opens the drive of `identity` in a folder as [`Media::look_at`] does, with a die in memory that has failed for each of the dies `missing`, whose files

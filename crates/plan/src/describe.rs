@@ -15,7 +15,7 @@ impl Plan {
         let figures = self.figures();
         let mb = |rate: f64| format!("{:.1} MB/s", rate / 1e6);
         // Writing into a String cannot fail.
-        let _ = writeln!(text, "# {}, plan {}", self.name(), self.hash_hex());
+        let _ = writeln!(text, "# {}, plan {}", self.name(), self.media_number_hex());
         let facts = [
             ("raw", figures.raw.to_string()),
             ("exported", figures.exported.to_string()),

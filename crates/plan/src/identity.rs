@@ -1,4 +1,6 @@
-//! The number of a plan: the same for two plans that make the same drive.
+//! The media number of a plan, which drives in files carry, and its id.
+//!
+//! The id is over every line. The number is the same for two plans that make the same drive, as far as earlier builds could tell.
 //!
 //! A technique that is off leaves nothing in it, so a technique that is added changes no plan's number. Before that was the rule, each technique left a line,
 //! on or off. Media and saved drives of that time carry the number of the old rule, so it is still computed, over the techniques that there were.
@@ -32,7 +34,17 @@ const THEN: &[(&str, &[&str])] = &[
 /// An ability of a chip that makes another drive only where a technique that needs it is on: chip files may learn that their chips have it.
 const COPYBACK: (&str, &str) = ("capabilities", "copyback");
 
-/// The number of the plan of these `lines` whose host sees `exported` units.
+/// Identity of the plan of these `lines` whose host sees `exported` units, with this `seed`: 32 hexadecimal digits.
+pub(crate) fn id(lines: &[Line<'_>], exported: u64, seed: u64) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for Line { section, key, value, .. } in lines {
+        hasher.update(format!("{section}.{key} = {value}\n").as_bytes());
+    }
+    hasher.update(format!("{exported} units\nseed {seed}\n").as_bytes());
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// The media number of the plan of these `lines` whose host sees `exported` units.
 pub(crate) fn number(lines: &[Line<'_>], exported: u64) -> u64 {
     whole(lines, exported, switched_on(lines).into_iter(), !copies(lines))
 }
@@ -162,6 +174,24 @@ mod tests {
         };
         lines.splice(at..at, keys.iter().map(line).collect::<Vec<_>>());
         lines
+    }
+
+    #[test]
+    fn every_line_makes_another_id_and_so_do_seed_and_capacity() {
+        let plan = Plan::load("cubeftl").expect("a preset");
+        let whole = id(&plan.sections().lines(), 9, 1);
+        assert_eq!((whole.len(), &id(&plan.sections().lines(), 9, 1)), (32, &whole));
+        for at in 0..plan.sections().lines().len() {
+            let (mut changed, mut cut) = (plan.sections().lines(), plan.sections().lines());
+            changed[at].value.push('0');
+            let gone = cut.remove(at);
+            assert!(id(&changed, 9, 1) != whole && id(&cut, 9, 1) != whole, "{}.{}", gone.section, gone.key);
+        }
+        assert!(id(&plan.sections().lines(), 8, 1) != whole && id(&plan.sections().lines(), 9, 2) != whole);
+        // Two drives with other event logs, of one media number.
+        let onset = |value: &str| Plan::load_set("cubeftl", &[format!("physics.wear.onset={value} cycles")]).expect("a preset");
+        assert_eq!(onset("0").media_number(), onset("30").media_number());
+        assert_ne!(onset("0").id(), onset("30").id());
     }
 
     #[test]

@@ -231,21 +231,28 @@ impl Plan {
         Ok(if seeded_by_hand && !seeded_by_setting { plan.with_seed(self.seed()) } else { plan })
     }
 
-    /// A number for everything that matters of the plan except its seed: the same for two plans that make the same drive, however their files are written.
-    pub fn hash(&self) -> u64 {
+    /// Identity of the plan: the first 32 hexadecimal digits of BLAKE3 over every line of it, its seed and the units that its host sees. Plans of which any
+    /// run could differ have other ids.
+    pub fn id(&self) -> String {
+        crate::identity::id(&self.sections.lines(), self.config.exported_units, self.seed())
+    }
+
+    /// Number that media and saved drives carry, without the seed. It stays what earlier builds gave to the same drive, so it leaves out lines that came
+    /// later: [`Plan::id`] tells plans apart.
+    pub fn media_number(&self) -> u64 {
         crate::identity::number(&self.sections.lines(), self.config.exported_units)
     }
 
-    /// Whether `number` is the hash of this plan, by the rule of today or by those of the builds before it: a drive that was made under one of them is the
+    /// True if `number` is the media number of this plan, by the rule of today or by those of the builds before it: a drive that was made under one of them is the
     /// same drive.
-    pub fn has_hash(&self, number: u128) -> bool {
+    pub fn has_media_number(&self, number: u128) -> bool {
         let is_number = |number| crate::identity::is_number(&self.sections.lines(), self.config.exported_units, number);
         u64::try_from(number).is_ok_and(is_number)
     }
 
-    /// [`Plan::hash`] as sixteen hexadecimal digits.
-    pub fn hash_hex(&self) -> String {
-        format!("{:016x}", self.hash())
+    /// [`Plan::media_number`] as sixteen hexadecimal digits.
+    pub fn media_number_hex(&self) -> String {
+        format!("{:016x}", self.media_number())
     }
 
     pub(crate) fn sections(&self) -> &filled::Sections {

@@ -96,8 +96,8 @@ mod tests {
         let [first, other] = [plan("pageftl", &[]), plan("pageftl-4k", &["run.fill=75 %", "run.steady=true"])];
         assert_eq!(unlike_starts(&[first.clone(), other.clone()], false).len(), 2);
         let begun = begin_alike(vec![first.clone(), other], false).expect("both can");
-        assert_eq!(begun[0].hash(), first.hash());
-        assert_eq!(begun[1].hash(), plan("pageftl-4k", &[]).hash());
+        assert_eq!(begun[0].media_number(), first.media_number());
+        assert_eq!(begun[1].media_number(), plan("pageftl-4k", &[]).media_number());
         let note = begun[1].notes().last().expect("one");
         assert_eq!(
             note,
@@ -121,7 +121,7 @@ mod tests {
         ];
         // The first has no cells that age, so the first that has leads.
         let begun = begin_alike(vec![fixed.clone(), aged.clone(), new.clone()], false).expect("all can");
-        assert_eq!((begun[0].hash(), begun[1].hash()), (fixed.hash(), aged.hash()));
+        assert_eq!((begun[0].media_number(), begun[1].media_number()), (fixed.media_number(), aged.media_number()));
         assert_eq!(begun[2].age(), aged.age());
         assert!(begun[2].notes().iter().any(|note| note.contains("cells.cycles = 2000")), "{:?}", begun[2].notes());
         assert_eq!(unlike_starts(&[plan("pageftl", &[]), new], true), [""; 0]);

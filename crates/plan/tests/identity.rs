@@ -27,11 +27,11 @@ fn every_plan_has_its_number_and_is_known_by_the_one_it_had() {
         let then = words[1 + settings.len()];
         if then != NONE {
             let number = u128::from_str_radix(then, 16).expect("a number");
-            assert!(plan.has_hash(number), "{line}: {then} is the number it had");
-            assert!(!plan.has_hash(number ^ 1), "{line}");
+            assert!(plan.has_media_number(number), "{line}: {then} is the number it had");
+            assert!(!plan.has_media_number(number ^ 1), "{line}");
         }
-        assert!(plan.has_hash(u128::from(plan.hash())), "{line}");
-        told += &[&words[..=1 + settings.len()], &[plan.hash_hex().as_str()]].concat().join(" ");
+        assert!(plan.has_media_number(u128::from(plan.media_number())), "{line}");
+        told += &[&words[..=1 + settings.len()], &[plan.media_number_hex().as_str()]].concat().join(" ");
         told.push('\n');
         if settings.is_empty() {
             names.push(words[0]);

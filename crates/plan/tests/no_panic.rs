@@ -21,7 +21,7 @@ fn judge(outcome: &Result<Plan, PlanError>) {
             if layout.group_count() < 100_000 && firmware.buffer.units < 1_000_000 {
                 drop(Firmware::new(firmware.clone()));
             }
-            assert!(plan.describe().contains(&plan.hash_hex()));
+            assert!(plan.describe().contains(&plan.media_number_hex()));
         }
         Err(error) => {
             assert!(!error.to_string().is_empty());

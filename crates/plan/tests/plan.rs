@@ -16,13 +16,13 @@ fn a_description_is_a_drive_file_that_makes_the_same_drive() {
         let text = plan.describe();
         let again = Plan::parse("described.toml", &text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again.build(), plan.build(), "{}", preset.name);
-        assert_eq!(again.hash(), plan.hash(), "{}", preset.name);
+        assert_eq!(again.media_number(), plan.media_number(), "{}", preset.name);
     }
 }
 
 #[test]
 fn the_hash_is_of_what_matters() {
-    let hash = |text: &str| Plan::parse("x.toml", text).unwrap_or_else(|error| panic!("{error}")).hash();
+    let hash = |text: &str| Plan::parse("x.toml", text).unwrap_or_else(|error| panic!("{error}")).media_number();
     let plain = hash("inherit = \"pageftl\"");
     assert_eq!(
         plain,
@@ -39,7 +39,7 @@ fn the_hash_is_of_what_matters() {
     );
     assert_ne!(plain, hash("inherit = \"pageftl\"\n[mapping]\nover_provisioning = \"8 %\""));
     assert_ne!(plain, hash("inherit = \"pageftl\"\n[timing]\nt_read = \"81 us\""));
-    assert_eq!(Plan::load("pageftl").expect("a preset").hash_hex().len(), 16);
+    assert_eq!(Plan::load("pageftl").expect("a preset").media_number_hex().len(), 16);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_table_of_a_lot_reaches_the_firmware_and_not_that_of_the_runs_own_seed() {
     assert_eq!(tables.retirement.as_ref().map(|table| (table.errors_max(1), table.risk)), Some((Some(30), 0.01)));
     assert!(tables.ort.is_none() && tables.guard.is_none());
     let again = Plan::parse("described.toml", &plan.describe()).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((again.build(), again.hash()), (plan.build(), plan.hash()), "a description has the tables");
+    assert_eq!((again.build(), again.media_number()), (plan.build(), plan.media_number()), "a description has the tables");
     // Every way to the lot's own seed.
     let told = |error: wordline_plan::PlanError| error.to_string();
     let refused = told(Plan::parse("x.toml", &drive(1)).expect_err("the default seed"));

@@ -56,7 +56,7 @@ fn every_file_is_in_the_list_of_presets() {
 fn a_preset_on_disk_is_the_preset() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../drives/mqsim-b-cache.toml");
     let from_disk = Plan::load(root.to_str().expect("UTF-8")).expect("it is there");
-    assert_eq!(from_disk.hash(), plan("mqsim-b-cache").hash());
+    assert_eq!(from_disk.media_number(), plan("mqsim-b-cache").media_number());
     assert_eq!(from_disk.name(), "mqsim-b-cache");
 }
 
@@ -108,12 +108,14 @@ fn drives_of_the_papers_have_their_figures() {
 #[test]
 fn presets_that_differ_in_one_choice_differ_in_that_only() {
     let base = plan("pageftl");
-    let changed = |other: &str, setting: &str| assert_eq!(base.override_key(setting).expect(setting).hash(), plan(other).hash(), "{other}");
+    let changed = |other: &str, setting: &str| {
+        assert_eq!(base.override_key(setting).expect(setting).media_number(), plan(other).media_number(), "{other}")
+    };
     changed("pageftl-fifo", "gc.victim=fifo");
     changed("pageftl-4k", "mapping.unit=4 KiB");
     let tables = ["aging", "ort", "retirement_limits", "disturb", "copyback"].map(|table| format!("{table}.seed=none"));
     let own = ["capabilities.erase_trace=false", "mapping.spare_blocks=0", "cells.lifetime=2000", "cells.dwell=0 s"];
     let all: Vec<String> = own.into_iter().map(str::to_owned).chain(tables).collect();
     let rftl = Plan::load_set("paper-rftl", &all).expect("a preset");
-    assert_eq!(base.hash(), rftl.hash(), "000 §3.4.3 and 003 §6.1 describe one drive");
+    assert_eq!(base.media_number(), rftl.media_number(), "000 §3.4.3 and 003 §6.1 describe one drive");
 }

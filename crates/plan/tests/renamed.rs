@@ -13,9 +13,9 @@ const SETTINGS: [&str; 2] = ["free_block.gap=20", "gc.scheduler=paced"];
 #[test]
 fn a_stored_plan_in_the_old_names_is_read_and_keeps_its_number() {
     let plan = Plan::parse_stored("mqsim-b", STORED).unwrap_or_else(|error| panic!("{error}"));
-    assert!(plan.has_hash(NUMBER), "{}", plan.hash_hex());
+    assert!(plan.has_media_number(NUMBER), "{}", plan.media_number_hex());
     let now = Plan::load_set("mqsim-b", &SETTINGS).expect("a preset");
-    assert_eq!(plan.hash(), now.hash());
+    assert_eq!(plan.media_number(), now.media_number());
     assert_eq!(plan.build(), now.build());
 }
 
@@ -27,7 +27,7 @@ fn what_is_stored_of_it_today_has_the_new_names_and_is_the_same_drive() {
     assert!(has("[gc]") && has("[free_block]") && has("key = \"erases\"") && has("gap = 20"), "{text}");
     assert!(!has("[reclaim]") && !has("[wear]"), "{text}");
     for again in [Plan::parse("mqsim-b", &text), Plan::parse_stored("mqsim-b", &text)] {
-        assert_eq!(again.unwrap_or_else(|error| panic!("{error}")).hash(), plan.hash());
+        assert_eq!(again.unwrap_or_else(|error| panic!("{error}")).media_number(), plan.media_number());
     }
 }
 

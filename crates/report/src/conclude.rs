@@ -24,7 +24,11 @@ use crate::totals::WordlineCount;
 pub struct Identity {
     /// The drive's name.
     pub name: String,
-    /// The hash of the whole checked plan.
+    /// Identity of the checked plan, seed included: 32 hexadecimal digits.
+    pub plan_id: String,
+    /// Digest of the saved drive that the run began with; `None`: the drive was new.
+    pub state: Option<String>,
+    /// The number that media and saved drives of this plan carry.
     pub plan_hash: u64,
     /// The seed of all random streams.
     pub seed: u64,
@@ -143,6 +147,8 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
     let (pages_read, pages_programmed) = (totals.pages(FlashOp::Read), totals.pages_programmed());
     DriveResult {
         name: identity.name.clone(),
+        plan_id: identity.plan_id.clone(),
+        state: identity.state.clone(),
         plan_hash: format!("{:016x}", identity.plan_hash),
         capacity: identity.capacity.clone(),
         notes: identity.notes.clone(),

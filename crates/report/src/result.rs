@@ -188,7 +188,14 @@ impl Broken<'_> {
 pub struct DriveResult {
     /// The drive's name.
     pub name: String,
-    /// The hash of the whole checked plan, in hexadecimal: drive, chip, firmware and workload.
+    /// Identity of the checked plan: the first 32 hexadecimal digits of BLAKE3 over every line of it, its seed and its capacity. Empty in results of builds that
+    /// had none.
+    #[serde(default)]
+    pub plan_id: String,
+    /// Digest of the file of the saved drive that the run began with: the first 32 hexadecimal digits of its BLAKE3. Absent where the drive was new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Number that media and saved drives of the plan carry, in hexadecimal. It leaves out keys that came after the first media: `plan_id` tells plans apart.
     pub plan_hash: String,
     /// Flash, and how much of it the host sees; null where the results are of no whole drive.
     pub capacity: Option<CapacityResult>,

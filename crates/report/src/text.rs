@@ -349,7 +349,8 @@ fn foot(text: &mut String, drive: &DriveResult) {
             ),
         );
     }
-    line(text, &format!("  {:<13}plan {}, events {}", "identity", drive.plan_hash, drive.event_log_hash));
+    let state = drive.state.as_ref().map(|state| format!(", begun in {state}")).unwrap_or_default();
+    line(text, &format!("  {:<13}plan {}{state}, events {}", "identity", drive.plan_id, drive.event_log_hash));
     if drive.checks.passed {
         let (mean, law) = (number(drive.in_flight.mean), number(drive.in_flight.littles_law));
         let left = match drive.in_flight.at_end {

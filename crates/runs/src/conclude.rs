@@ -72,9 +72,10 @@ fn rewrites((cause, counts): (Cause, RewriteCounts), before: &RewritesBefore) ->
 
 /// Identity of a run of a drive of `plan` that has not yet been made.
 pub fn identity(plan: &Plan) -> Identity {
-    let (name, plan_hash, seed) = (plan.name().to_owned(), plan.hash(), plan.seed());
+    let (name, plan_hash, seed) = (plan.name().to_owned(), plan.media_number(), plan.seed());
+    let plan_id = plan.id();
     let (capacity, notes) = (Some(capacity(plan)), plan.notes().to_vec());
-    Identity { name, plan_hash, seed, plan: plan.describe(), capacity, notes, ..Identity::default() }
+    Identity { name, plan_id, plan_hash, seed, plan: plan.describe(), capacity, notes, ..Identity::default() }
 }
 
 /// Capacity of the flash of the drive of `plan`.

@@ -29,7 +29,8 @@ pub struct Job<'a> {
     named: Option<&'a WorkloadName>,
     made_by: Option<&'a MadeBy>,
     interval: Interval,
-    image: Option<Image>,
+    /// Saved drive to begin with, and the digest of its file.
+    image: Option<(Image, String)>,
     plotted: Option<Plotted>,
     is_kept: bool,
     faults: Option<&'a Schedule>,
@@ -67,8 +68,8 @@ impl<'a> Job<'a> {
         Job { interval, ..self }
     }
 
-    /// The run of a drive that was saved, instead of a new one, if there is one.
-    pub fn on(self, image: Option<Image>) -> Job<'a> {
+    /// The run of a drive that was saved, with the digest of its file, instead of a new one, if there is one.
+    pub fn on(self, image: Option<(Image, String)>) -> Job<'a> {
         Job { image, ..self }
     }
 
@@ -114,7 +115,7 @@ impl<'a> Job<'a> {
         let Job { plan, workload, load, .. } = self;
         let units = filled(plan, &config, &source, load);
         let mut stages = Stages::new(workload, load, source, &config)?;
-        let start = self.image.map_or_else(|| Start::of(plan, &config, units), |image| Start::Saved(Box::new(image)));
+        let start = self.image.map_or_else(|| Start::of(plan, &config, units), |(image, digest)| Start::Saved(Box::new(image), digest));
         let run = Run::new(plan, config, start)
             .with_depth(load.queue_depth.or(workload.only_depth()))
             .with_interval(self.interval)

@@ -24,8 +24,8 @@ pub enum Start {
         /// The share.
         fill: f64,
     },
-    /// As it was saved, with the age that it had.
-    Saved(Box<Image>),
+    /// As it was saved, with the age that it had; and the digest of what it was saved in.
+    Saved(Box<Image>, String),
 }
 
 impl Start {
@@ -51,7 +51,7 @@ pub(crate) fn prepare<O: Observer>(config: Config, start: Start, observer: O) ->
     match start {
         Start::Filled { units } => Ok(Prepared::filled(config, units, observer)),
         Start::Steady { fill } => Ok(Prepared::steady(config, fill, observer)),
-        Start::Saved(image) => Ok(Prepared { drive: Drive::from_image(config, *image, observer)?, is_new: false }),
+        Start::Saved(image, _) => Ok(Prepared { drive: Drive::from_image(config, *image, observer)?, is_new: false }),
     }
 }
 

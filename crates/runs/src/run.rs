@@ -95,7 +95,7 @@ impl<'a> Run<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Made<F, B>, RunError> {
         let watch = Watch::new(Metrics::new(self.scope()), files, beside);
-        let fill = self.fill();
+        let (fill, state) = (self.fill(), self.state());
         self.faults.map_or(Ok(()), |faults| faults.check(&self.config.sheet.geometry))?;
         let mut prepared = prepare(self.config, self.start, watch)?;
         let prefilled_reads = self.prefilled_from.map_or(Ok(None), |trace| prepared.prefill_reads(trace))?;
@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
         let told = self.faults.map(Schedule::told).unwrap_or_default();
         let (age, cells) = (self.plan.age(), self.plan.cells());
         let asked = self.named.map(|name| Asked { workload: name.clone(), age, cells, fill, prefilled_reads, faults: told });
-        let identity = Identity { asked, ..identity(self.plan) };
+        let identity = Identity { asked, state, ..identity(self.plan) };
         if let Some(made_by) = self.made_by {
             drive.observer.beside_mut().mark(&made_by.about(std::iter::once(&identity.run_name())));
         }
@@ -142,12 +142,17 @@ impl<'a> Run<'a> {
         scope
     }
 
+    /// Digest of the saved drive that the run begins with.
+    fn state(&self) -> Option<String> {
+        if let Start::Saved(_, digest) = &self.start { Some(digest.clone()) } else { None }
+    }
+
     /// The share of a new drive that is written before the run.
     fn fill(&self) -> Option<f64> {
         match self.start {
             Start::Filled { units } => Some(units as f64 / self.config.exported_units as f64),
             Start::Steady { fill } => Some(fill),
-            Start::Saved(_) => None,
+            Start::Saved(..) => None,
         }
     }
 }

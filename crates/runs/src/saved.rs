@@ -27,6 +27,8 @@ pub struct Saved {
     pub image: Image,
     /// Whose data lies where, if somebody has kept a book of that.
     pub tags: Option<Tags>,
+    /// Digest of the file: the first 32 hexadecimal digits of its BLAKE3.
+    pub digest: String,
 }
 
 /// The bytes in which `image` of a drive with this `plan` is saved.
@@ -39,7 +41,7 @@ pub fn to_bytes(plan: &Plan, image: &Image, tags: Option<&Tags>) -> std::io::Res
     let head = format!("{}\n{}", plan.name(), plan.describe());
     let tags = tags.map_or(Ok(Vec::new()), |tags| packed(&tags.to_bytes()))?;
     let mut bytes = MAGIC.to_vec();
-    for part in [head.into_bytes(), packed(&image.to_bytes(plan.hash()))?, tags] {
+    for part in [head.into_bytes(), packed(&image.to_bytes(plan.media_number()))?, tags] {
         bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part);
     }
@@ -59,9 +61,9 @@ pub fn load(path: &Path) -> Result<Saved, RunError> {
     let (name, text) = head.split_once('\n').ok_or_else(|| broken(SavedError::Head("has no name")))?;
     let plan = Plan::parse_stored(name, text)?;
     let unpacked = zstd::decode_all(image).map_err(|_| broken(SavedError::Damaged("the drive in it is")))?;
-    let image = match Image::from_bytes(&unpacked, plan.hash()) {
+    let image = match Image::from_bytes(&unpacked, plan.media_number()) {
         // An older build has numbered the same plan by its own rule.
-        Err(ImageError::OtherPlan { found, .. }) if plan.has_hash(found.into()) => Image::from_bytes(&unpacked, found),
+        Err(ImageError::OtherPlan { found, .. }) if plan.has_media_number(found.into()) => Image::from_bytes(&unpacked, found),
         image => image,
     };
     let image = image.map_err(|error| broken(SavedError::Image(error)))?;
@@ -71,7 +73,8 @@ pub fn load(path: &Path) -> Result<Saved, RunError> {
     } else {
         Some(zstd::decode_all(tags).ok().and_then(|bytes| Tags::from_bytes(&bytes)).ok_or_else(damaged)?)
     };
-    Ok(Saved { plan, image, tags })
+    let digest = blake3::hash(&bytes).to_hex()[..32].to_owned();
+    Ok(Saved { plan, image, tags, digest })
 }
 
 /// The head, the image and the tags in `bytes`.

@@ -187,7 +187,7 @@ pub fn wear_out(
     let grown_bad = epochs.last().map_or(0, |epoch| epoch.grown_bad);
     Ok(LifetimeResult {
         name: plan.name().to_owned(),
-        plan_hash: plan.hash_hex(),
+        plan_hash: plan.media_number_hex(),
         seed: config.seed,
         exported_bytes: config.exported().0,
         end,

@@ -41,8 +41,8 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
     let path = folder.join(PLAN);
     let text = Folder::open(folder).map_err(refused)?.read(PLAN).map_err(|error| Failure::File { path: path.clone(), error })?;
     let plan = Plan::parse_stored(&name, &text)?;
-    if !plan.has_hash(number) {
-        let (found, expected) = (plan.hash_hex(), format!("{number:016x}"));
+    if !plan.has_media_number(number) {
+        let (found, expected) = (plan.media_number_hex(), format!("{number:016x}"));
         return Err(Failure::Usage(format!("{}: this is plan {found}, and the media beside it are of {expected}", path.display())));
     }
     refuse_keys(&path, &plan)?;
@@ -56,7 +56,7 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
 
 /// The chips of a drive that was saved.
 fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
-    let Saved { plan, image, tags } = saved::load(&options.target)?;
+    let Saved { plan, image, tags, .. } = saved::load(&options.target)?;
     refuse_keys(&options.target, &plan)?;
     let wait = Wait::read(options, &plan)?;
     if options.find.is_some() {
@@ -128,7 +128,7 @@ impl Wait {
 fn head(plan: &Plan, source: &str, wait: Option<Wait>, options: &ForensicsOptions) -> ForensicsResult {
     ForensicsResult {
         drive: plan.name().to_owned(),
-        plan_hash: plan.hash_hex(),
+        plan_hash: plan.media_number_hex(),
         source: source.to_owned(),
         after_seconds: wait.map_or(0.0, |wait| wait.seconds),
         at_celsius: wait.map(|wait| wait.temperature.0),

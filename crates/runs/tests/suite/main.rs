@@ -87,7 +87,7 @@ fn a_new_drive_is_set_to_its_age_and_one_that_was_saved_has_its_own() {
         let kept = Job::new(&old, &workload, &Load::default()).keeping(true).run((), &mut ()).expect("it runs").kept;
         kept.expect("it was to be kept").0
     };
-    let again = Job::new(&old, &workload, &load).on(Some(image())).run((), &mut ()).expect("it runs");
+    let again = Job::new(&old, &workload, &load).on(Some((image(), "a digest".to_owned()))).run((), &mut ()).expect("it runs");
     let read_since = |drive: Drive<()>| {
         let mut drive = drive;
         let mut requests = mails()
@@ -240,9 +240,9 @@ fn watching_keeping_and_telling_change_nothing() {
     let back = saved::load(&file);
     std::fs::remove_dir_all(&folder).expect("its own folder");
     let back = back.expect("it was saved");
-    assert_eq!(back.plan.hash(), plan.hash());
+    assert_eq!(back.plan.media_number(), plan.media_number());
     assert!(back.tags.is_some() && back.tags == tags);
-    assert_eq!(back.image.to_bytes(plan.hash()), image.to_bytes(plan.hash()));
+    assert_eq!(back.image.to_bytes(plan.media_number()), image.to_bytes(plan.media_number()));
 }
 
 #[test]
