@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((choice, bytes)) = input.split_first() else { return };
     let format = usize::from(*choice).checked_sub(1).and_then(|index| Format::all().nth(index));
     for on_fault in [OnFault::Stop, OnFault::Skip] {
-        read(bytes, ReadOptions { format, on_fault });
+        read(bytes, ReadOptions { format, on_fault, ..ReadOptions::default() });
     }
 });
 

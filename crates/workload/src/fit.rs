@@ -18,9 +18,10 @@ pub enum Fit {
     #[default]
     Reject,
     /// Addresses modulo the capacity: distances within the drive stay, but distant data falls on the same place, so that overwrites
-    /// rise. A request across the end is moved to end there.
+    /// rise. A request across the end is split, and goes on at the beginning.
     Wrap,
-    /// Addresses shrunk in proportion, unit by unit: the order stays, but neighbouring units fall together and runs break up.
+    /// Addresses shrunk in proportion, unit by unit: the order stays, but neighbouring units fall together and runs break up. A request across the end is
+    /// moved to end there, and one longer than the drive is clipped.
     Scale,
     /// Touched units packed side by side in the order of their addresses, so that runs stay runs and overwrites stay exact; the
     /// untouched space between is lost. Trims shrink to the touched units they cover, and vanish if there are none.
@@ -101,6 +102,38 @@ pub enum FitError {
     },
 }
 
+/// What a fit has done to the requests of a trace that were placed so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Requests at another address than their own: that of their volume, behind the volumes before it.
+    pub elsewhere: u64,
+    /// Requests across the end of the drive that were split, and went on at its beginning.
+    pub split: u64,
+    /// Requests across the end of the drive that were moved to end there.
+    pub moved: u64,
+    /// Requests of which a part was left out.
+    pub clipped: u64,
+    /// The bytes that were left out of them.
+    pub clipped_bytes: u64,
+    /// Trims that were shrunk to the touched units that they cover.
+    pub shrunk_trims: u64,
+    /// Trims that were left out, because they cover no touched unit.
+    pub dropped_trims: u64,
+    /// Requests that were widened to whole sectors.
+    pub widened: u64,
+}
+
+/// The place of one request on a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The first sector.
+    pub sector: u64,
+    /// The number of sectors from there on.
+    pub sectors: u32,
+    /// The number of sectors that follow from the beginning of the drive on, as often round as they need.
+    pub rest: u64,
+}
+
 /// The map from the addresses of a trace to those of one drive.
 #[derive(Clone, Debug)]
 pub struct Placement {
@@ -116,13 +149,12 @@ impl Placement {
     /// Place the volumes of `footprint` on a drive of `capacity`.
     pub fn new(footprint: Footprint, capacity: Bytes, fit: Fit) -> Result<Placement, FitError> {
         let (unit, reach, touched) = (footprint.unit(), footprint.reach(), footprint.touched());
-        let whole_units = capacity.0 - capacity.0 % unit.0;
-        if whole_units == 0 {
+        if capacity < unit {
             return Err(FitError::NoRoom { capacity, unit });
         }
         match fit {
             Fit::Reject if reach.0 > capacity.0 => return Err(FitError::Beyond { reach, capacity, touched }),
-            Fit::Compact if touched.0 > whole_units => return Err(FitError::TouchedBeyond { touched, capacity }),
+            Fit::Compact if touched > capacity => return Err(FitError::TouchedBeyond { touched, capacity }),
             Fit::Reject | Fit::Wrap | Fit::Scale | Fit::Compact => {}
         }
         let size = |index: usize| match fit {
@@ -135,7 +167,7 @@ impl Placement {
             bases.push(base);
             base = base.saturating_add(size(index));
         }
-        Ok(Placement { fit, unit: unit.0, capacity: whole_units, reach: reach.0, bases, footprint })
+        Ok(Placement { fit, unit: unit.0, capacity: capacity.0 - capacity.0 % SECTOR_BYTES, reach: reach.0, bases, footprint })
     }
 
     /// How addresses beyond the drive are treated.
@@ -148,29 +180,62 @@ impl Placement {
         self.bases.len()
     }
 
-    /// The first sector and the number of sectors of `record` on the drive, widened to sector bounds; `None` for a trim of nothing.
+    /// What the volumes need side by side.
+    pub fn reach(&self) -> Bytes {
+        Bytes(self.reach)
+    }
+
+    /// The number of sectors of the drive.
+    pub fn sectors(&self) -> u64 {
+        self.capacity / SECTOR_BYTES
+    }
+
+    /// The place of `record` on the drive, widened to sector bounds; `None` for a trim of nothing. Whatever the fit changes about it is counted in `changes`.
     /// The record's volume must be one of those placed.
-    pub fn place(&self, record: &TraceRecord) -> Option<(u64, u32)> {
+    pub fn place(&self, record: &TraceRecord, changes: &mut Changes) -> Option<Placed> {
         let base = *self.bases.get(record.volume as usize)?;
         let start = record.offset.0 - record.offset.0 % SECTOR_BYTES;
         let end = record.end().0.div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
-        let (start, length) = match self.fit {
-            Fit::Compact => self.packed(record, start, end)?,
-            Fit::Reject => (base.saturating_add(start), end - start),
-            Fit::Wrap => (base.saturating_add(start) % self.capacity, end - start),
-            Fit::Scale => (self.scaled(base.saturating_add(start)), end - start),
+        let (own, length) = (base.saturating_add(start), end - start);
+        let (at, fitting) = match self.fit {
+            Fit::Compact => {
+                let packed = self.packed(record, start, end);
+                changes.dropped_trims += u64::from(packed.is_none());
+                packed?
+            }
+            Fit::Reject => (own, length),
+            Fit::Wrap => (own % self.capacity, length),
+            Fit::Scale => (self.scaled(own), length.min(self.capacity)),
         };
-        let length = length.min(self.capacity);
-        let start = start.min(self.capacity - length);
-        let sectors = u32::try_from(length / SECTOR_BYTES).unwrap_or(u32::MAX);
-        Some((start / SECTOR_BYTES, sectors))
+        let most = fitting.min(u64::from(u32::MAX) * SECTOR_BYTES);
+        let room = self.capacity - at.min(self.capacity);
+        // Scaled by whole units, the last requests of a trace may have less room behind them than they had.
+        let (at, rest) = match self.fit {
+            Fit::Scale if most > room => (self.capacity - most, 0),
+            Fit::Reject | Fit::Wrap | Fit::Scale | Fit::Compact => (at, most.saturating_sub(room)),
+        };
+        changes.widened += u64::from(start != record.offset.0 || end != record.end().0);
+        changes.elsewhere += u64::from(at != own);
+        changes.split += u64::from(rest > 0);
+        match (self.fit, most < length) {
+            (Fit::Scale, false) => changes.moved += u64::from(most > room),
+            (Fit::Compact, true) => changes.shrunk_trims += 1,
+            (_, true) => {
+                changes.clipped += 1;
+                changes.clipped_bytes += length - most;
+            }
+            (_, false) => {}
+        }
+        let sectors = u32::try_from((most - rest) / SECTOR_BYTES).unwrap_or(u32::MAX);
+        Some(Placed { sector: at / SECTOR_BYTES, sectors, rest: rest / SECTOR_BYTES })
     }
 
     fn scaled(&self, start: u64) -> u64 {
         if self.reach <= self.capacity {
             return start;
         }
-        let units = u128::from(start / self.unit) * u128::from(self.capacity / self.unit) / u128::from(self.reach / self.unit).max(1);
+        let units =
+            u128::from(start / self.unit) * u128::from(self.capacity / self.unit) / u128::from(self.reach.div_ceil(self.unit)).max(1);
         u64::try_from(units).unwrap_or(u64::MAX).saturating_mul(self.unit).saturating_add(start % self.unit)
     }
 
@@ -189,7 +254,8 @@ impl Placement {
         match record.op {
             HostOp::Read | HostOp::Write => Some((from, end - start)),
             HostOp::Trim | HostOp::Flush => {
-                let to = packed(end);
+                // Of the last touched unit, the drive may hold no more than what is touched.
+                let to = packed(end).min(self.capacity);
                 (to > from).then(|| (from, to - from))
             }
         }

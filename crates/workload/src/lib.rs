@@ -27,8 +27,8 @@ mod words;
 
 pub use any::AnySpec;
 pub use file::{FileLoad, FileOptions, FileSpec, FileTag, Tagged};
-pub use fit::{Fit, FitError, Placement};
+pub use fit::{Changes, Fit, FitError, Placed, Placement};
 pub use generate::{Generator, JobsGenerator, Phase};
-pub use replay::{Replay, ReplayError, ReplayOptions};
+pub use replay::{Replay, ReplayError, ReplayOptions, WithinTick};
 pub use spec::{JobsSpec, PhaseSpec, SpecError, WorkloadSpec};
 pub use trace::{Footprint, Format, TraceError, TraceInfo, TraceReader, TraceRecord, TraceStats};

@@ -5,8 +5,43 @@
 
 use wordline_units::{HostOp, HostRequest, JobId, Nanos, Priority};
 
-use crate::fit::Placement;
+use crate::fit::{Changes, Placed, Placement};
 use crate::trace::{TraceError, TraceReader, TraceRecord};
+use crate::words::did_you_mean;
+
+/// What becomes of records that share one time because the clock of their trace is coarse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WithinTick {
+    /// They are spread evenly over the tick, in their order.
+    #[default]
+    Spread,
+    /// They come at once.
+    Burst,
+}
+
+impl WithinTick {
+    /// Every way, the default first.
+    pub const ALL: [WithinTick; 2] = [WithinTick::Spread, WithinTick::Burst];
+
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WithinTick::Spread => "spread",
+            WithinTick::Burst => "burst",
+        }
+    }
+
+    /// The way of this name.
+    ///
+    /// # Errors
+    /// The words that are known.
+    pub fn parse(name: &str) -> Result<WithinTick, String> {
+        let lower = name.trim().to_ascii_lowercase();
+        let known = WithinTick::ALL.map(WithinTick::name);
+        let found = WithinTick::ALL.into_iter().find(|within| within.name() == lower);
+        found.ok_or_else(|| format!("'{name}' is no way to play a tick; known are {}{}", known.join(", "), did_you_mean(&lower, known)))
+    }
+}
 
 /// How to replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,11 +52,13 @@ pub struct ReplayOptions {
     pub repeat: u32,
     /// The class of every request that the trace gives none.
     pub priority: Priority,
+    /// The tick over which records with the same time are spread; `None` plays them at once.
+    pub spread: Option<Nanos>,
 }
 
 impl Default for ReplayOptions {
     fn default() -> ReplayOptions {
-        ReplayOptions { speed: 1.0, repeat: 1, priority: Priority::Normal }
+        ReplayOptions { speed: 1.0, repeat: 1, priority: Priority::Normal, spread: None }
     }
 }
 
@@ -36,6 +73,47 @@ pub enum ReplayError {
     Trace(#[from] TraceError),
 }
 
+/// A reader ahead of the one that is played, which counts the records of each time.
+struct Ahead<'a> {
+    reader: TraceReader<'a>,
+    tick: Nanos,
+    next: Option<Nanos>,
+    at: Option<Nanos>,
+    records: u64,
+    passed: u64,
+}
+
+impl<'a> Ahead<'a> {
+    fn new(reader: TraceReader<'a>, tick: Nanos) -> Ahead<'a> {
+        Ahead { reader, tick, next: None, at: None, records: 0, passed: 0 }
+    }
+
+    /// When the next record of the trace comes, whose time is `at`. Of several with one time, the first keeps it.
+    fn place(&mut self, at: Nanos) -> Nanos {
+        if self.at != Some(at) {
+            (self.at, self.records, self.passed) = (Some(at), self.count(at), 0);
+        }
+        let into = u128::from(self.tick.0) * u128::from(self.passed) / u128::from(self.records.max(1));
+        self.passed += 1;
+        at.saturating_add(Nanos(u64::try_from(into).unwrap_or(u64::MAX)))
+    }
+
+    /// The number of records with the time `at`. A line that cannot be read ends the count; the reader that is played tells of it.
+    fn count(&mut self, at: Nanos) -> u64 {
+        let mut count = 0;
+        loop {
+            let next = self.next.take().or_else(|| self.reader.next()?.ok()?.at);
+            match next {
+                Some(next) if next == at => count += 1,
+                later => {
+                    self.next = later;
+                    return count;
+                }
+            }
+        }
+    }
+}
+
 /// The requests of a trace, played one or more times. `O` opens the trace anew for each time.
 pub struct Replay<'a, O> {
     open: O,
@@ -48,6 +126,10 @@ pub struct Replay<'a, O> {
     latest: Nanos,
     requests: u64,
     finished: bool,
+    ahead: Option<Ahead<'a>>,
+    /// What is left of a request that was split, and the number of sectors that it has.
+    rest: Option<(HostRequest, u64)>,
+    changes: Changes,
 }
 
 impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
@@ -57,7 +139,11 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
             return Err(ReplayError::Speed(options.speed));
         }
         let reader = open()?;
+        let ahead = options.spread.map(|tick| open().map(|reader| Ahead::new(reader, tick))).transpose()?;
         Ok(Replay {
+            ahead,
+            rest: None,
+            changes: Changes::default(),
             open,
             reader,
             placement,
@@ -76,19 +162,30 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
         &self.reader
     }
 
+    /// Where the volumes lie.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// What was changed about the requests that were played so far.
+    pub fn changes(&self) -> Changes {
+        self.changes
+    }
+
     fn request(&mut self, record: &TraceRecord) -> Option<HostRequest> {
-        let (sector, sectors) = match record.op {
-            HostOp::Flush => (0, 0),
-            HostOp::Read | HostOp::Write | HostOp::Trim => self.placement.place(record)?,
+        let at = record.at.map(|at| self.ahead.as_mut().map_or(at, |ahead| ahead.place(at)));
+        let Placed { sector, sectors, rest } = match record.op {
+            HostOp::Flush => Placed { sector: 0, sectors: 0, rest: 0 },
+            HostOp::Read | HostOp::Write | HostOp::Trim => self.placement.place(record, &mut self.changes)?,
         };
-        if let Some(at) = record.at {
+        if let Some(at) = at {
             let first = *self.first.get_or_insert(at);
             // The cast saturates, and 53 bits of nanoseconds are 104 days.
             let since = Nanos((at.saturating_sub(first).0 as f64 / self.options.speed) as u64);
             self.latest = self.latest.max(self.origin.saturating_add(since));
         }
         self.requests += 1;
-        Some(HostRequest {
+        let request = HostRequest {
             at: self.latest,
             sector,
             sectors,
@@ -97,7 +194,17 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
             fua: record.fua,
             insecure: record.insecure,
             job: JobId(0),
-        })
+        };
+        self.rest = (rest > 0).then_some((request, rest));
+        Some(request)
+    }
+
+    /// The next piece of a request that was split, from the beginning of the drive on.
+    fn piece(&mut self) -> Option<HostRequest> {
+        let (request, left) = self.rest.take()?;
+        let sectors = left.min(self.placement.sectors());
+        self.rest = (left > sectors).then_some((request, left - sectors));
+        Some(HostRequest { sector: 0, sectors: u32::try_from(sectors).unwrap_or(u32::MAX), ..request })
     }
 
     /// Begin again, one average gap after the last request.
@@ -108,6 +215,9 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
         self.first = None;
         self.requests = 0;
         self.reader = (self.open)()?;
+        if let Some(tick) = self.options.spread {
+            self.ahead = Some(Ahead::new((self.open)()?, tick));
+        }
         Ok(())
     }
 }
@@ -116,6 +226,9 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Iterator for Replay<
     type Item = Result<HostRequest, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(piece) = self.piece() {
+            return Some(Ok(piece));
+        }
         while !self.finished {
             match self.reader.next() {
                 Some(Ok(record)) if record.volume as usize >= self.placement.volumes() => {

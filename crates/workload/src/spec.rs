@@ -25,6 +25,14 @@ pub fn read_time(text: &str) -> Result<Nanos, String> {
     quantity::parse(text)
 }
 
+/// Reads a size, such as "4 KiB".
+///
+/// # Errors
+/// Says what is wrong with the text, and which units there are.
+pub(crate) fn read_bytes(text: &str) -> Result<Bytes, String> {
+    quantity::parse(text)
+}
+
 /// A workload: phases one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadSpec {

@@ -6,10 +6,12 @@ pub mod footprint;
 pub mod format;
 pub mod info;
 pub mod input;
+pub mod meaning;
 pub mod order;
 pub mod reader;
 pub mod samples;
 pub mod stats;
+pub mod tick;
 pub mod write;
 
 mod ascii;
@@ -35,9 +37,11 @@ pub use footprint::Footprint;
 pub use format::{Ascii, AsciiCode, AsciiTime, AsciiUnit, BlockEvent, Format, UnknownFormat};
 pub use info::TraceInfo;
 pub use input::{files, open};
+pub use meaning::Spaces;
 pub use order::Disorder;
 pub use reader::{OnFault, ReadOptions, Skipped, TraceReader};
 pub use stats::{TraceStats, VolumeStats};
+pub use tick::Tick;
 pub use write::{OutputFormat, TraceWriter, Written, convert};
 
 /// One request of a trace, as the file gives it.

@@ -55,7 +55,10 @@ fn a_trace_beyond_the_drive_is_refused_with_the_ways_out() {
 #[test]
 fn wrapping_scaling_and_compacting_keep_every_request_on_the_drive() {
     let half = Bytes::kib(512);
-    assert_eq!(extents(&play(half, Fit::Wrap, ReplayOptions::default())), [(0, 8), (1016, 8), (64, 16), (0, 1), (0, 1024), (0, 0)]);
+    assert_eq!(
+        extents(&play(half, Fit::Wrap, ReplayOptions::default())),
+        [(0, 8), (1016, 8), (64, 16), (0, 1), (0, 1024), (0, 1024), (0, 0)]
+    );
     let scaled = play(half, Fit::Scale, ReplayOptions::default());
     // 266 units onto 128: unit 255 lands on 122, unit 264 on 127 and is pulled back by one for its second page.
     assert_eq!(extents(&scaled), [(0, 8), (976, 8), (1008, 16), (0, 1), (0, 1024), (0, 0)]);

@@ -5,16 +5,18 @@ use wordline_units::{HostOp, Nanos};
 use super::error::LineFault;
 use super::fields::Fields;
 use super::format::{Ascii, AsciiCode, AsciiTime, AsciiUnit};
-use super::parser::{Draft, sectors};
+use super::meaning::Units;
+use super::parser::Draft;
 
-pub(crate) fn line<'a>(line: &'a [u8], meaning: Ascii) -> Result<Draft<'a>, LineFault> {
+pub(crate) fn line<'a>(line: &'a [u8], meaning: Ascii, units: &Units) -> Result<Draft<'a>, LineFault> {
     let fields = Fields::blanks(line);
     if fields.count() != 5 {
         return Err(LineFault::line("five columns: time device address size type", line));
     }
     let at = match meaning.time {
-        AsciiTime::Nanos => Some(Nanos(fields.whole(0, "time")?)),
-        AsciiTime::Millis => Some(fields.time(0, "time", 1_000_000)?),
+        AsciiTime::Nanos if units.time.is_none() => Some(Nanos(fields.whole(0, "time")?)),
+        AsciiTime::Nanos => Some(units.time(&fields, 0, "time", 1)?),
+        AsciiTime::Millis => Some(units.time(&fields, 0, "time", 1_000_000)?),
         AsciiTime::Position => {
             fields.whole(0, "position")?;
             None
@@ -22,7 +24,7 @@ pub(crate) fn line<'a>(line: &'a [u8], meaning: Ascii) -> Result<Draft<'a>, Line
     };
     let (offset, length) = (fields.whole(2, "address")?, fields.whole(3, "size")?);
     let (offset, length) = match meaning.unit {
-        AsciiUnit::Sectors => (sectors(offset, "address")?, sectors(length, "size")?),
+        AsciiUnit::Sectors => (units.sectors(offset, "address")?, units.sectors(length, "size")?),
         AsciiUnit::Bytes => (offset, length),
     };
     let op = match (fields.get(4), meaning.code) {

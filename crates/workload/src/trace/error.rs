@@ -19,15 +19,23 @@ pub struct LineFault {
     pub found: String,
     /// `; did you mean …?`, or empty.
     pub hint: String,
+    /// Whether such lines are usual in the format, so that they are passed over and counted by any reading.
+    pub is_usual: bool,
 }
 
 impl LineFault {
     pub(crate) fn column(column: &'static str, expected: impl Into<Cow<'static, str>>, found: &[u8]) -> LineFault {
-        LineFault { column: Some(column), expected: expected.into(), found: excerpt(found), hint: String::new() }
+        LineFault { column: Some(column), expected: expected.into(), found: excerpt(found), hint: String::new(), is_usual: false }
     }
 
     pub(crate) fn line(expected: impl Into<Cow<'static, str>>, found: &[u8]) -> LineFault {
-        LineFault { column: None, expected: expected.into(), found: excerpt(found), hint: String::new() }
+        LineFault { column: None, expected: expected.into(), found: excerpt(found), hint: String::new(), is_usual: false }
+    }
+
+    /// Such a line is usual in the format.
+    pub(crate) fn passed_over(mut self) -> LineFault {
+        self.is_usual = true;
+        self
     }
 
     /// Add the nearest of the right words.
@@ -112,6 +120,16 @@ pub enum TraceError {
         line: u64,
         /// What the system or the decompressor said.
         source: io::Error,
+    },
+    /// What was said of the columns is of none that the file has.
+    #[error("{file}: {what} does nothing here: {why}")]
+    Meaningless {
+        /// The file.
+        file: String,
+        /// What was said.
+        what: &'static str,
+        /// Why nothing follows from it.
+        why: String,
     },
     /// There is no line to recognise the format by.
     #[error("{file}: the file holds no line of data")]

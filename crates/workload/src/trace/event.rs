@@ -8,7 +8,8 @@ use wordline_units::{HostOp, Nanos};
 use super::error::LineFault;
 use super::fields::{Fields, whole};
 use super::format::BlockEvent;
-use super::parser::{Draft, sectors};
+use super::meaning::Units;
+use super::parser::Draft;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -16,7 +17,7 @@ const SECOND: u64 = 1_000_000_000;
 const ACTIONS: &[u8] = b"QGIDCMFRPUTXABSWEm";
 
 /// `None` for other events, for messages and for the summary that blkparse prints at the end.
-pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_>>, LineFault> {
+pub(crate) fn blkparse<'a>(line: &'a [u8], event: BlockEvent, units: &Units) -> Result<Option<Draft<'a>>, LineFault> {
     let fields = Fields::blanks(line);
     if !is_device(fields.get(0)) {
         return if is_summary(line, &fields) {
@@ -26,7 +27,7 @@ pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_
         };
     }
     fields.at_least(6, "major,minor cpu seq time pid action rwbs …")?;
-    let at = fields.time(3, "time", SECOND)?;
+    let at = units.time(&fields, 3, "time", SECOND)?;
     let action = fields.get(5);
     if action.len() > 2 || action.first().is_none_or(|letter| !ACTIONS.contains(letter)) {
         return Err(LineFault::column("action", "an event letter such as Q, D or C", action));
@@ -37,7 +38,7 @@ pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_
     let flags = Flags::parse(fields.get(6))?;
     let is_note = |index: usize| matches!(fields.get(index).first(), Some(b'[' | b'('));
     let extent = if fields.get(8) == b"+" {
-        Some((sectors(fields.whole(7, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?))
+        Some((units.sectors(fields.whole(7, "sector")?, "sector")?, units.sectors(fields.whole(9, "sectors")?, "sectors")?))
     } else if is_note(7) || is_note(8) {
         // Without data. A request keeps its sector when it completes, and has none before; of a command that is passed through to the device it is the
         // other way round, with a number of bytes for the sector.
@@ -52,21 +53,21 @@ pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_
     Ok(flags.draft(at, fields.get(0), extent.filter(|(_, length)| *length > 0), event))
 }
 
-pub(crate) fn ycsb(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
+pub(crate) fn ycsb<'a>(line: &'a [u8], units: &Units) -> Result<Option<Draft<'a>>, LineFault> {
     let fields = Fields::commas(line);
     fields.at_least(10, "eleven columns: major,minor,cpu,record,time,pid,action,rwbs,sector,sectors,process")?;
-    let at = fields.time(4, "time", SECOND)?;
+    let at = units.time(&fields, 4, "time", SECOND)?;
     if fields.get(6) != b"D" {
         let known = fields.get(6).len() <= 2 && fields.get(6).first().is_some_and(|letter| ACTIONS.contains(letter));
         return if known { Ok(None) } else { Err(LineFault::column("action", "an event letter such as D", fields.get(6))) };
     }
     let flags = Flags::parse(fields.get(7))?;
-    let (offset, length) = (sectors(fields.whole(8, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?);
+    let (offset, length) = (units.sectors(fields.whole(8, "sector")?, "sector")?, units.sectors(fields.whole(9, "sectors")?, "sectors")?);
     Ok(flags.draft(at, fields.joined(0, 1), Some((offset, length)).filter(|_| length > 0), BlockEvent::Issue))
 }
 
 /// Issue (D) rows; completions are passed over.
-pub(crate) fn wiscsee(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
+pub(crate) fn wiscsee<'a>(line: &'a [u8], units: &Units) -> Result<Option<Draft<'a>>, LineFault> {
     let fields = Fields::blanks(line);
     fields.at_least(6, "eight columns: pid action operation offset size time gap sync")?;
     match fields.get(1) {
@@ -80,7 +81,7 @@ pub(crate) fn wiscsee(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         b"discard" => HostOp::Trim,
         other => return Err(LineFault::column("operation", "read, write or discard", other).meant(["read", "write", "discard"])),
     };
-    let (at, offset, length) = (fields.time(5, "time", SECOND)?, fields.whole(3, "offset")?, fields.whole(4, "size")?);
+    let (at, offset, length) = (units.time(&fields, 5, "time", SECOND)?, fields.whole(3, "offset")?, fields.whole(4, "size")?);
     Ok(Some(Draft::new(Some(at), b"0", op, offset, length)))
 }
 

@@ -12,6 +12,10 @@ use super::{TraceReader, TraceRecord};
 pub(crate) struct VolumeExtent {
     /// The byte after the highest one, rounded up to whole units.
     pub(crate) size: u64,
+    /// The byte after the highest one, rounded up to whole sectors.
+    pub(crate) end: u64,
+    /// The same of reads and writes alone.
+    pub(crate) touched_end: u64,
     /// The units that reads and writes touch.
     pub(crate) touched: RankedPages,
 }
@@ -34,17 +38,17 @@ impl Footprint {
     pub fn measure(reader: &mut TraceReader<'_>, unit: Bytes) -> Result<Footprint, TraceError> {
         let unit = unit.0.max(1).div_ceil(SECTOR_BYTES).saturating_mul(SECTOR_BYTES).min(1 << 40);
         let mut touched: Vec<Pages> = Vec::new();
-        let mut reach: Vec<u64> = Vec::new();
+        let mut extents: Vec<VolumeExtent> = Vec::new();
         for record in reader.by_ref() {
             let record = record?;
             let volume = record.volume as usize;
-            if volume >= reach.len() {
-                reach.resize(volume + 1, 0);
+            if volume >= extents.len() {
+                extents.resize_with(volume + 1, VolumeExtent::default);
                 touched.resize_with(volume + 1, Pages::default);
             }
-            add(&record, unit, &mut reach[volume], &mut touched[volume]);
+            add(&record, unit, &mut extents[volume], &mut touched[volume]);
         }
-        let volumes = reach.into_iter().zip(touched).map(|(size, pages)| VolumeExtent { size, touched: pages.ranked() }).collect();
+        let volumes = extents.into_iter().zip(touched).map(|(extent, pages)| VolumeExtent { touched: pages.ranked(), ..extent }).collect();
         Ok(Footprint { unit, volumes })
     }
 
@@ -53,25 +57,41 @@ impl Footprint {
         Bytes(self.unit)
     }
 
-    /// What a drive needs to hold every volume at its own addresses, side by side.
+    /// What a drive needs to hold every volume at its own addresses, side by side. Each begins at a whole unit, and the last ends at its last sector.
     pub fn reach(&self) -> Bytes {
-        Bytes(self.volumes.iter().fold(0, |sum: u64, volume| sum.saturating_add(volume.size)))
+        self.needed(|volume| volume.size, |volume| volume.end)
     }
 
-    /// What a drive needs to hold the touched units only.
+    /// What a drive needs to hold the touched units only; of the last one, as much as is touched.
     pub fn touched(&self) -> Bytes {
-        Bytes(self.volumes.iter().fold(0, |sum: u64, volume| sum.saturating_add(volume.touched.count().saturating_mul(self.unit))))
+        let size = |volume: &VolumeExtent| volume.touched.count().saturating_mul(self.unit);
+        self.needed(size, |volume| size(volume) - (volume.touched_end.next_multiple_of(self.unit) - volume.touched_end))
+    }
+
+    /// What volumes need that are of these sizes, and end there.
+    fn needed(&self, size: impl Fn(&VolumeExtent) -> u64, end: impl Fn(&VolumeExtent) -> u64) -> Bytes {
+        let (mut base, mut needed): (u64, u64) = (0, 0);
+        for volume in self.volumes.iter().filter(|volume| size(volume) > 0) {
+            needed = base.saturating_add(end(volume));
+            base = base.saturating_add(size(volume));
+        }
+        Bytes(needed)
     }
 }
 
-fn add(record: &TraceRecord, unit: u64, reach: &mut u64, touched: &mut Pages) {
+fn add(record: &TraceRecord, unit: u64, extent: &mut VolumeExtent, touched: &mut Pages) {
     if record.op == HostOp::Flush || record.length.0 == 0 {
         return;
     }
     let last = (record.end().0 - 1) / unit;
-    *reach = (*reach).max((last + 1).saturating_mul(unit));
+    let end = record.end().0.div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
+    extent.size = extent.size.max((last + 1).saturating_mul(unit));
+    extent.end = extent.end.max(end);
     match record.op {
-        HostOp::Read | HostOp::Write => touched.add(record.offset.0 / unit, last),
+        HostOp::Read | HostOp::Write => {
+            touched.add(record.offset.0 / unit, last);
+            extent.touched_end = extent.touched_end.max(end);
+        }
         HostOp::Trim | HostOp::Flush => {}
     }
 }

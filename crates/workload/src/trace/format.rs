@@ -241,6 +241,33 @@ impl Format {
         self.entry().0
     }
 
+    /// Whether records have, or can have, times.
+    pub(crate) fn has_times(self) -> bool {
+        !matches!(self, Format::Nexus5 | Format::Ascii(Ascii { time: AsciiTime::Position, .. }))
+    }
+
+    /// Whether addresses or sizes are counted in sectors.
+    pub(crate) fn counts_sectors(self) -> bool {
+        match self {
+            Format::Tencent | Format::Spc | Format::CloudPhysics | Format::Ycsb | Format::Nexus5 | Format::Blkparse(_) => true,
+            Format::Ascii(meaning) => meaning.unit == AsciiUnit::Sectors,
+            Format::Msr
+            | Format::Systor
+            | Format::Alibaba
+            | Format::FlashNet
+            | Format::WiscSee
+            | Format::Blktrace(_)
+            | Format::FioV2
+            | Format::FioV3
+            | Format::Csv => false,
+        }
+    }
+
+    /// Why the units of its columns can be no others.
+    pub(crate) fn fixed_units(self) -> Option<&'static str> {
+        matches!(self, Format::Blktrace(_)).then_some("the records of blktrace are in nanoseconds and sectors of 512 B")
+    }
+
     /// The columns with their units.
     pub fn columns(self) -> &'static str {
         self.entry().2

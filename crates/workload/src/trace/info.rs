@@ -8,6 +8,7 @@ use wordline_units::Nanos;
 
 use super::error::TraceError;
 use super::order::Disorder;
+use super::tick::{Tick, TickFinder};
 use super::{Recognised, TraceReader, TraceRecord};
 
 /// How many records are shown from each end.
@@ -29,6 +30,8 @@ pub struct TraceInfo {
     /// From the earliest to the latest record.
     #[serde(rename = "span_ns", serialize_with = "crate::serial::maybe_nanos")]
     pub span: Option<Nanos>,
+    /// The tick of the times; `None` for a trace without times.
+    pub tick: Option<Tick>,
     /// Records that the file has behind later ones. A replay issues them at their times.
     pub out_of_order: Disorder,
     /// The volumes, in order of first appearance.
@@ -37,7 +40,9 @@ pub struct TraceInfo {
     pub first: Vec<TraceRecord>,
     /// The last records.
     pub last: Vec<TraceRecord>,
-    /// Malformed lines that a lenient reading passed over.
+    /// How many volumes the file has; more than are named where they were taken as one.
+    pub volumes_met: usize,
+    /// Lines that were passed over: malformed ones in a lenient reading, and those without a request that are usual in the format.
     pub skipped_lines: u64,
     /// The first of them, as messages.
     pub first_faults: Vec<String>,
@@ -47,6 +52,7 @@ impl TraceInfo {
     /// Describe a whole trace.
     pub fn gather(reader: &mut TraceReader<'_>) -> Result<TraceInfo, TraceError> {
         let (mut records, mut first, mut last) = (0, Vec::new(), VecDeque::new());
+        let mut tick = TickFinder::default();
         let mut ends: Option<(Nanos, Nanos)> = None;
         for record in reader.by_ref() {
             let record = record?;
@@ -59,6 +65,7 @@ impl TraceInfo {
                 last.pop_front();
             }
             if let Some(at) = record.at {
+                tick.add(at);
                 ends = Some(ends.map_or((at, at), |(earliest, latest)| (earliest.min(at), latest.max(at))));
             }
         }
@@ -69,8 +76,10 @@ impl TraceInfo {
             timed: reader.timed(),
             records,
             span: ends.map(|(earliest, latest)| latest.saturating_sub(earliest)),
+            tick: ends.map(|_| tick.finish()),
             out_of_order: reader.disorder(),
             volumes: reader.volume_names().to_vec(),
+            volumes_met: reader.volumes_met(),
             first,
             last: last.into(),
             skipped_lines: reader.skipped().count,
@@ -89,13 +98,28 @@ impl fmt::Display for TraceInfo {
             (true, None) => writeln!(f, "times       yes")?,
             (false, _) => writeln!(f, "times       none: only the order of requests is known")?,
         }
+        if let Some(tick) = &self.tick {
+            writeln!(f, "tick        {tick}")?;
+            if tick.coarse {
+                writeln!(
+                    f,
+                    "            coarser than the gaps between records; a replay spreads those of one tick over it, unless told otherwise"
+                )?;
+            }
+            if tick.is_unknown() {
+                writeln!(f, "            too few different times to find the tick; a replay issues what shares a time at once")?;
+            }
+        }
         writeln!(f, "records     {}", self.records)?;
         if self.out_of_order.records > 0 {
             writeln!(f, "order       {}; put in order", self.out_of_order)?;
         }
-        writeln!(f, "volumes     {}: {}", self.volumes.len(), shortened(&self.volumes))?;
+        match self.volumes_met > self.volumes.len() {
+            true => writeln!(f, "volumes     {}, taken as one address space", self.volumes_met)?,
+            false => writeln!(f, "volumes     {}: {}", self.volumes.len(), shortened(&self.volumes))?,
+        }
         if self.skipped_lines > 0 {
-            writeln!(f, "malformed   {} lines passed over", self.skipped_lines)?;
+            writeln!(f, "passed over {} lines without a request, or malformed", self.skipped_lines)?;
             for fault in &self.first_faults {
                 writeln!(f, "            {fault}")?;
             }

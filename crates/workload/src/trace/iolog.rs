@@ -7,6 +7,7 @@ use wordline_units::{HostOp, Nanos};
 
 use super::error::LineFault;
 use super::fields::Fields;
+use super::meaning::Units;
 use super::parser::Draft;
 
 const ACTIONS: [&str; 9] = ["read", "write", "trim", "sync", "datasync", "wait", "add", "open", "close"];
@@ -45,18 +46,18 @@ fn action<'a>(line: &'a [u8], fields: &Fields<'a>, lead: usize, at: Option<Nanos
     Ok(Some(Draft::new(at, fields.get(lead), op, offset, length)))
 }
 
-pub(crate) fn version_2<'a>(line: &'a [u8], waits: &mut Waits) -> Result<Option<Draft<'a>>, LineFault> {
+pub(crate) fn version_2<'a>(line: &'a [u8], waits: &mut Waits, units: &Units) -> Result<Option<Draft<'a>>, LineFault> {
     let fields = Fields::blanks(line);
     if fields.get(1) == b"wait" {
-        let span = fields.time(2, "wait", 1_000)?;
+        let span = units.time(&fields, 2, "wait", 1_000)?;
         waits.now = waits.now.saturating_add(span);
         return Ok(None);
     }
     action(line, &fields, 0, waits.timed.then_some(waits.now))
 }
 
-pub(crate) fn version_3(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
+pub(crate) fn version_3<'a>(line: &'a [u8], units: &Units) -> Result<Option<Draft<'a>>, LineFault> {
     let fields = Fields::blanks(line);
-    let at = fields.time(0, "time", 1_000)?;
+    let at = units.time(&fields, 0, "time", 1_000)?;
     action(line, &fields, 1, Some(at))
 }

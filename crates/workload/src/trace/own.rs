@@ -4,6 +4,7 @@ use wordline_units::{HostOp, Nanos, Priority};
 
 use super::error::LineFault;
 use super::fields::Fields;
+use super::meaning::Units;
 use super::parser::Draft;
 
 /// The header that the writer puts first.
@@ -83,7 +84,7 @@ impl Header {
         self.places[0].is_some()
     }
 
-    pub(crate) fn line<'a>(&self, line: &'a [u8]) -> Result<Draft<'a>, LineFault> {
+    pub(crate) fn line<'a>(&self, line: &'a [u8], units: &Units) -> Result<Draft<'a>, LineFault> {
         let fields = Fields::commas(line);
         if fields.count() != self.count {
             return Err(LineFault::line(format!("{} columns, as in the header", self.count), line));
@@ -106,7 +107,7 @@ impl Header {
             }
         };
         let at = match self.places[0] {
-            Some(index) => Some(fields.time(index, "time_us", 1_000)?),
+            Some(index) => Some(units.time(&fields, index, "time_us", 1_000)?),
             None => None,
         };
         let flag = |index: usize| match column(index) {

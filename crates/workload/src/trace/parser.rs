@@ -8,6 +8,7 @@ use wordline_units::{Bytes, HostOp, Nanos, Priority};
 use super::error::LineFault;
 use super::format::{AsciiTime, Format};
 use super::iolog::{self, Waits};
+use super::meaning::Units;
 use super::own::Header;
 use super::volumes::Volumes;
 use super::{TraceRecord, ascii, comma, event};
@@ -74,24 +75,20 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// `count` sectors in bytes.
-pub(crate) fn sectors(count: u64, column: &'static str) -> Result<u64, LineFault> {
-    count.checked_mul(SECTOR_BYTES).ok_or_else(|| LineFault::column(column, "a number of sectors below 2^55", count.to_string().as_bytes()))
-}
-
 /// The state that reading one file needs.
 #[derive(Debug)]
 pub(crate) struct Parser {
     format: Format,
     header: Option<Header>,
     waits: Waits,
+    units: Units,
 }
 
 impl Parser {
     /// A parser of `format`; `head` is the beginning of the file, which says whether an fio log keeps time.
-    pub(crate) fn new(format: Format, head: &[u8]) -> Parser {
+    pub(crate) fn new(format: Format, head: &[u8], units: Units) -> Parser {
         let timed = head.split(|byte| *byte == b'\n').any(|line| super::fields::Fields::blanks(line).get(1) == b"wait");
-        Parser { format, header: None, waits: Waits { timed, now: Nanos::ZERO } }
+        Parser { format, header: None, waits: Waits { timed, now: Nanos::ZERO }, units }
     }
 
     /// Whether records have a time.
@@ -121,23 +118,24 @@ impl Parser {
         if line.is_empty() || line[0] == b'#' || self.is_head(line, number)? {
             return Ok(None);
         }
+        let units = &self.units;
         Ok(match self.format {
-            Format::Msr => Some(comma::msr(line)?),
-            Format::Systor => comma::systor(line)?,
-            Format::Alibaba => Some(comma::alibaba(line)?),
-            Format::Tencent => Some(comma::tencent(line)?),
-            Format::FlashNet => Some(comma::flashnet(line)?),
-            Format::Spc => Some(comma::spc(line)?),
-            Format::CloudPhysics => Some(comma::cloudphysics(line)?),
-            Format::Ycsb => event::ycsb(line)?,
-            Format::Nexus5 => Some(comma::nexus5(line)?),
-            Format::WiscSee => event::wiscsee(line)?,
-            Format::Blkparse(kind) => event::blkparse(line, kind)?,
-            Format::FioV2 => iolog::version_2(line, &mut self.waits)?,
-            Format::FioV3 => iolog::version_3(line)?,
-            Format::Ascii(meaning) => Some(ascii::line(line, meaning)?),
+            Format::Msr => Some(comma::msr(line, units)?),
+            Format::Systor => Some(comma::systor(line, units)?),
+            Format::Alibaba => Some(comma::alibaba(line, units)?),
+            Format::Tencent => Some(comma::tencent(line, units)?),
+            Format::FlashNet => Some(comma::flashnet(line, units)?),
+            Format::Spc => Some(comma::spc(line, units)?),
+            Format::CloudPhysics => Some(comma::cloudphysics(line, units)?),
+            Format::Ycsb => event::ycsb(line, units)?,
+            Format::Nexus5 => Some(comma::nexus5(line, units)?),
+            Format::WiscSee => event::wiscsee(line, units)?,
+            Format::Blkparse(kind) => event::blkparse(line, kind, units)?,
+            Format::FioV2 => iolog::version_2(line, &mut self.waits, units)?,
+            Format::FioV3 => iolog::version_3(line, units)?,
+            Format::Ascii(meaning) => Some(ascii::line(line, meaning, units)?),
             Format::Csv => match &self.header {
-                Some(header) => Some(header.line(line)?),
+                Some(header) => Some(header.line(line, units)?),
                 None => return Err(LineFault::line(format!("the header {} first", super::own::HEADER), line)),
             },
             Format::Blktrace(_) => return Err(LineFault::line("records of blktrace, which are not text", line)),
@@ -148,7 +146,11 @@ impl Parser {
     fn is_head(&mut self, line: &[u8], number: u64) -> Result<bool, LineFault> {
         match self.format {
             Format::Csv if self.header.is_none() => {
-                self.header = Some(Header::parse(line)?);
+                let header = Header::parse(line)?;
+                if self.units.time.is_some() && !header.timed() {
+                    return Err(LineFault::line("a header with the column time_us, whose unit was named", line));
+                }
+                self.header = Some(header);
                 Ok(true)
             }
             Format::FioV2 | Format::FioV3 => Ok(number == 1 && line.starts_with(b"fio version")),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use wordline_units::{Bytes, HostOp};
+use wordline_units::{Bytes, HostOp, Nanos};
 
 use super::TraceRecord;
 use super::blktrace::{self, Merged, Step};
@@ -11,6 +11,7 @@ use super::detect::{self, Recognised};
 use super::error::{LineFault, TraceError};
 use super::format::Format;
 use super::input::{LineRead, Lines, Opened};
+use super::meaning::{Spaces, Units};
 use super::order::{Disorder, Order};
 use super::parser::{Draft, Parser};
 use super::volumes::Volumes;
@@ -32,9 +33,35 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// What to do about malformed lines.
     pub on_fault: OnFault,
+    /// The unit of times; `None` is that of the format.
+    pub time_unit: Option<Nanos>,
+    /// The size of a sector in formats that count in sectors; `None` is 512 B.
+    pub sector: Option<Bytes>,
+    /// The address spaces of volumes.
+    pub spaces: Spaces,
 }
 
-/// The malformed lines that a lenient reading passed over.
+impl ReadOptions {
+    fn units(&self) -> Units {
+        Units { time: self.time_unit, sector: self.sector }
+    }
+
+    /// Refuse units of columns that `format` has not.
+    fn check(&self, format: Format, file: &str) -> Result<(), TraceError> {
+        let nothing = |what, why| Err(TraceError::Meaningless { file: file.to_owned(), what, why });
+        match format.fixed_units() {
+            Some(why) if self.time_unit.is_some() => nothing("a unit of times", why.to_owned()),
+            Some(why) if self.sector.is_some() => nothing("a size of sectors", why.to_owned()),
+            _ if self.time_unit.is_some() && !format.has_times() => nothing("a unit of times", format!("{format} has none")),
+            _ if self.sector.is_some() && !format.counts_sectors() => {
+                nothing("a size of sectors", format!("{format} has bytes: {}", format.columns()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The lines that a reading passed over: those without a request that are usual in the format, and in a lenient reading malformed ones.
 #[derive(Debug, Default)]
 pub struct Skipped {
     /// How many there were.
@@ -89,7 +116,15 @@ impl<'a> TraceReader<'a> {
             Some(format) => detect::named(format, opened.head(), file)?,
             None => detect::recognise(opened.head(), file)?,
         };
-        let parser = Parser::new(recognised.format, opened.head());
+        options.check(recognised.format, file)?;
+        let parser = Parser::new(recognised.format, opened.head(), options.units());
+        if options.time_unit.is_some() && recognised.format == Format::FioV2 && !parser.timed() {
+            return Err(TraceError::Meaningless {
+                file: file.to_owned(),
+                what: "a unit of times",
+                why: "there is no wait, so no time".to_owned(),
+            });
+        }
         Ok(TraceReader::of(Source::Text(Lines::new(opened), parser), file, recognised, options))
     }
 
@@ -115,6 +150,7 @@ impl<'a> TraceReader<'a> {
             1 => "a file".to_owned(),
             count => format!("{count} files"),
         };
+        options.check(Format::Blktrace(event), file)?;
         let why = format!("records of blktrace in {files_are}{note}; {}", event.chosen_words());
         let recognised = Recognised { format: Format::Blktrace(event), why };
         let files = files.into_iter().map(|(name, opened)| (name, opened.into_reader())).collect();
@@ -124,7 +160,7 @@ impl<'a> TraceReader<'a> {
     fn of(source: Source<'a>, file: &str, recognised: Recognised, options: ReadOptions) -> TraceReader<'a> {
         TraceReader {
             source,
-            volumes: Volumes::default(),
+            volumes: Volumes::new(options.spaces),
             file: file.to_owned(),
             on_fault: options.on_fault,
             recognised,
@@ -158,7 +194,12 @@ impl<'a> TraceReader<'a> {
         self.volumes.names()
     }
 
-    /// What a lenient reading has passed over so far.
+    /// How many volumes were met so far; more than there are names where all are one.
+    pub fn volumes_met(&self) -> usize {
+        self.volumes.met()
+    }
+
+    /// What was passed over so far.
     pub fn skipped(&self) -> &Skipped {
         &self.skipped
     }
@@ -197,14 +238,15 @@ impl<'a> TraceReader<'a> {
         self.failure = Some(error);
     }
 
-    /// Stop because of `fault`, or count it, as the options say.
+    /// Stop because of `fault`, or count it, as the format and the options say.
     fn judge(&mut self, mut fault: LineFault) {
+        let on_fault = if fault.is_usual { OnFault::Skip } else { self.on_fault };
         if self.on_fault == OnFault::Skip && matches!(self.source, Source::Binary(_)) {
             // Where the next record begins is not known.
             fault.hint = "; the rest of this file is passed over".to_owned();
         }
         let error = self.source.error(&self.file, self.recognised.format, fault);
-        match self.on_fault {
+        match on_fault {
             OnFault::Stop => self.fail(error),
             OnFault::Skip => {
                 self.skipped.count += 1;

@@ -13,6 +13,7 @@ use super::error::TraceError;
 use super::histogram::Histogram;
 use super::order::Disorder;
 use super::pages::Pages;
+use super::tick::{Tick, TickFinder};
 use super::{TraceReader, TraceRecord};
 
 const PAGE_BYTES: u64 = 4096;
@@ -30,7 +31,7 @@ pub struct TraceStats {
     pub trims: u64,
     /// Flush requests.
     pub flushes: u64,
-    /// Malformed lines that a lenient reading passed over.
+    /// Lines that were passed over: malformed ones in a lenient reading, and those without a request that are usual in the format.
     pub skipped_lines: u64,
     /// From the earliest to the latest record; `None` for a trace without times.
     #[serde(rename = "span_ns", serialize_with = "crate::serial::maybe_nanos")]
@@ -57,6 +58,8 @@ pub struct TraceStats {
     pub sequential: u64,
     /// Records that the file has behind later ones. They are measured in the order of their times.
     pub out_of_order: Disorder,
+    /// The tick of the times; `None` for a trace without times.
+    pub tick: Option<Tick>,
     /// Times between neighbouring records; `None` for a trace without times.
     pub gaps: Option<Gaps>,
     /// How many reads and writes lie in each power-of-two range of sizes, smallest first.
@@ -132,6 +135,7 @@ pub struct StatsBuilder {
     page_writes: u64,
     sequential: u64,
     gaps: Histogram,
+    tick: TickFinder,
     sizes: Vec<[u64; 2]>,
     volumes: Vec<VolumeTally>,
 }
@@ -175,6 +179,7 @@ impl StatsBuilder {
 
     fn add_time(&mut self, at: Option<Nanos>) {
         let Some(at) = at else { return };
+        self.tick.add(at);
         if let Some(previous) = self.previous.replace(at) {
             self.gaps.add(at.saturating_sub(previous).0);
         }
@@ -215,6 +220,7 @@ impl StatsBuilder {
             page_writes: self.page_writes,
             sequential: self.sequential,
             out_of_order,
+            tick: self.earliest.map(|_| self.tick.finish()),
             gaps,
             sizes: filled.map(|(bit, [reads, writes])| SizeCount { up_to: Bytes(1 << bit), reads: *reads, writes: *writes }).collect(),
             volumes: self.volumes.into_iter().map(|volume| volume.stats).collect(),
@@ -283,11 +289,14 @@ impl fmt::Display for TraceStats {
             let (median, p99, longest) = (Nanos(gaps.median_ns), Nanos(gaps.p99_ns), Nanos(gaps.longest_ns));
             writeln!(f, "between records   mean {}, median {median}, 99 % {p99}, longest {longest}", Nanos(gaps.mean_ns as u64))?;
         }
+        if let Some(tick) = &self.tick {
+            writeln!(f, "tick              {tick}")?;
+        }
         if self.out_of_order.records > 0 {
             writeln!(f, "out of order      {}; put in order", self.out_of_order)?;
         }
         if self.skipped_lines > 0 {
-            writeln!(f, "malformed lines   {} passed over", self.skipped_lines)?;
+            writeln!(f, "lines passed over {}", self.skipped_lines)?;
         }
         writeln!(f, "\n{:>12} {:>12} {:>12}", "size up to", "reads", "writes")?;
         for size in &self.sizes {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::meaning::Spaces;
+
 /// Names met so far. Memory grows with the number of volumes, not of records.
 #[derive(Debug, Default)]
 pub(crate) struct Volumes {
@@ -9,9 +11,20 @@ pub(crate) struct Volumes {
     numbers: BTreeMap<Box<[u8]>, u32>,
     last: Box<[u8]>,
     last_number: u32,
+    spaces: Spaces,
 }
 
 impl Volumes {
+    /// No names yet, of volumes that are to be taken so.
+    pub(crate) fn new(spaces: Spaces) -> Volumes {
+        Volumes { spaces, ..Volumes::default() }
+    }
+
+    /// How many names were met. [`Volumes::names`] has fewer where all volumes are one.
+    pub(crate) fn met(&self) -> usize {
+        self.numbers.len()
+    }
+
     /// The number of the volume called `name`.
     pub(crate) fn number(&mut self, name: &[u8]) -> u32 {
         // Neighbouring records mostly name the same volume.
@@ -21,8 +34,14 @@ impl Volumes {
         let number = match self.numbers.get(name) {
             Some(number) => *number,
             None => {
-                let number = self.names.len() as u32;
-                self.names.push(super::error::excerpt(name).replace(',', "."));
+                let number = match self.spaces {
+                    Spaces::Apart => self.names.len() as u32,
+                    Spaces::One => 0,
+                };
+                match self.spaces {
+                    Spaces::One if !self.names.is_empty() => {}
+                    Spaces::Apart | Spaces::One => self.names.push(super::error::excerpt(name).replace(',', ".")),
+                }
                 self.numbers.insert(name.into(), number);
                 number
             }

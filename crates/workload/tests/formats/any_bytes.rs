@@ -28,7 +28,7 @@ const SAMPLES: [&str; 17] = [
 ];
 
 fn exercise(bytes: &[u8], format: Option<Format>, on_fault: OnFault) {
-    let options = ReadOptions { format, on_fault };
+    let options = ReadOptions { format, on_fault, ..ReadOptions::default() };
     let open = || TraceReader::new(bytes, "input", options);
     let Ok(mut reader) = open() else { return };
     match TraceStats::measure(&mut reader) {
