@@ -160,6 +160,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         steady: identity.steady,
         worn_out_seconds: measured.worn_out.map(Nanos::as_secs_f64),
         lost: None,
+        trace: None,
         host: host(measured),
         latency_us: by_op(|op| latency(&measured.latencies(op))),
         latency_us_by_priority: priorities(measured),
@@ -210,10 +211,12 @@ fn in_flight(measured: &Measured) -> InFlight {
 /// The phase that was left behind furthest.
 fn saturated(measured: &Measured) -> Option<SaturatedResult> {
     let saturated = measured.phases.iter().filter_map(|phase| Some((phase, phase.saturation?)));
-    let (phase, worst) = saturated.max_by_key(|(_, found)| found.backlog)?;
+    let (phase, worst) = saturated.max_by_key(|(_, found)| (found.backlog, found.most))?;
     Some(SaturatedResult {
         phase: phase.name.clone(),
         backlog: worst.backlog,
+        most: worst.most,
+        queued_share: worst.queued_share,
         growth_per_second: worst.growth_per_second,
         asked_per_second: worst.asked_per_second,
     })
@@ -265,17 +268,29 @@ fn warnings(measured: &Measured) -> Vec<String> {
             percent(blank)
         ));
     }
-    if let Some(SaturatedResult { phase, backlog, growth_per_second, asked_per_second }) = saturated(measured) {
-        let of = if measured.phases.len() > 1 { format!(" of phase {phase}") } else { String::new() };
-        warnings.push(format!(
+    warnings.extend(saturated(measured).map(|found| unable(&found, measured.phases.len() > 1)));
+    warnings
+}
+
+/// What is to be said of an open loop that a drive could not follow; `has_phases`: it is one of several phases.
+fn unable(found: &SaturatedResult, has_phases: bool) -> String {
+    let of = if has_phases { format!(" of phase {}", found.phase) } else { String::new() };
+    if found.growth_per_second > 0.0 {
+        return format!(
             "saturated: the drive does not keep up with the open loop{of}. {} requests were in flight when the last one came, {} more with each second, of {} that were \
              asked for in it: latencies say how long the run was, not how fast the drive is",
-            count(backlog),
-            number(growth_per_second),
-            number(asked_per_second)
-        ));
+            count(found.backlog),
+            number(found.growth_per_second),
+            number(found.asked_per_second)
+        );
     }
-    warnings
+    format!(
+        "saturated: the drive does not keep up with the bursts of the open loop{of}. Up to {} requests were in flight, {} when the last one came, and {} of their \
+         latency is time in the host's queue: latencies say how long the bursts were, not how fast the drive is",
+        count(found.most),
+        count(found.backlog),
+        percent(found.queued_share)
+    )
 }
 
 fn read_errors(measured: &Measured) -> Option<ReadErrors> {

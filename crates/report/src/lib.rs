@@ -50,7 +50,7 @@ pub use made_by::{Asked, MadeBy, PlanText, WorkloadName};
 pub use measured::Measured;
 pub use metrics::Metrics;
 pub use phase::PhaseResult;
-pub use result::{Broken, CapacityResult, DriveResult, Failures, LostResult, Report, RewritesResult};
+pub use result::{Broken, CapacityResult, DriveResult, Failures, LostResult, Report, RewritesResult, TraceResult};
 pub use scope::{HLayer, Interval, Scope};
 pub use sweep::{Setting, SweepPoint, SweepResult};
 pub use vertrace::VerTrace;

@@ -121,15 +121,16 @@ impl Metrics {
     fn end_phase(&mut self, at: Nanos) {
         let start = &self.phase;
         let is_open = start.queue_depth.is_none();
+        let totals = self.totals.since(&start.totals);
         self.phases.push(Phase {
             name: start.name.clone(),
             start: start.at - self.window,
             queue_depth: start.queue_depth,
-            saturation: self.backlog.saturation().filter(|_| is_open),
+            saturation: self.backlog.saturation(at, totals.queued_share()).filter(|_| is_open),
             measured: Measured {
                 scope: Scope { queue_depth: start.queue_depth, ..self.scope },
                 elapsed: at - start.at,
-                totals: self.totals.since(&start.totals),
+                totals,
                 in_flight_ns: self.checks.integral_at(at) - start.integral,
                 spent_ns: self.checks.spent_at(at).saturating_sub(start.spent),
                 held: self.checks.in_flight(),

@@ -17,11 +17,13 @@ use crate::violation::Violation;
 mod capacity;
 mod failures;
 mod rewrites;
+mod trace;
 mod waits;
 
 pub use capacity::CapacityResult;
 pub use failures::{FailedResult, Failures, LostResult};
 pub use rewrites::RewritesResult;
+pub use trace::TraceResult;
 pub use waits::{StopsOf, StopsResult, WaitResult};
 
 /// The version of the JSON. It grows when a name changes its meaning or goes away, not when one is added.
@@ -223,6 +225,9 @@ pub struct DriveResult {
     /// Cost of the faults of its schedule. Absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<LostResult>,
+    /// What was done to the requests of a trace. Absent where the workload is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceResult>,
     /// What the host got.
     pub host: HostResult,
     /// Latency from the host's issue of a request to its acknowledgement, of requests that did not fail.
@@ -592,7 +597,7 @@ pub struct InFlight {
     pub at_end: u64,
 }
 
-/// An open loop that the drive could not follow. Latencies of it say how long the run was, not how fast the drive is.
+/// An open loop that the drive could not follow, all the time or in bursts. Latencies of it say how long the run or the bursts were, not how fast the drive is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SaturatedResult {
     /// The phase in which the backlog was longest.
@@ -600,10 +605,17 @@ pub struct SaturatedResult {
     /// Requests in flight when the last one of the phase arrived.
     #[schemars(extend("x-unit" = "requests"))]
     pub backlog: u64,
-    /// How many more there were with each second.
+    /// The most requests in flight when one arrived.
+    #[serde(default)]
+    #[schemars(extend("x-unit" = "requests"))]
+    pub most: u64,
+    /// The share of the latency of its requests that they spent in the host's queue.
+    #[serde(default)]
+    pub queued_share: f64,
+    /// How many more there were with each second; 0 where they came in bursts and the backlog did not grow all the time.
     #[schemars(extend("x-unit" = "1/s"))]
     pub growth_per_second: f64,
-    /// Requests that arrived in a second.
+    /// Requests that arrived in a second, up to the last arrival; over the whole phase where all arrived at once.
     #[schemars(extend("x-unit" = "1/s"))]
     pub asked_per_second: f64,
 }

@@ -111,6 +111,13 @@ impl Totals {
         &self.host[op as usize]
     }
 
+    /// The share of the latency of requests that they spent in the host's queue; 0 where none completed without a failure.
+    pub fn queued_share(&self) -> f64 {
+        let sum = |of: fn(&HostCount) -> u64| self.host.iter().map(|count| of(count) as f64).sum::<f64>();
+        // The first of the stages is the host's queue.
+        sum(|count| count.stages_ns[0]) / sum(HostCount::latency_ns).max(1.0)
+    }
+
     /// What the flash operations of one kind and cause add up to.
     pub fn flash(&self, op: FlashOp, cause: Cause) -> &FlashCount {
         &self.flash[op as usize][cause as usize]

@@ -35,7 +35,10 @@ pub(super) fn cards(drives: &[&DriveResult]) -> String {
             entry("<b class=\"worse\">worn out after</b>", format!("<b class=\"worse\">{} s</b>", number(seconds)));
         }
         if let Some(found) = &drive.saturated {
-            let backlog = format!("{} behind, {} more each second", count(found.backlog), number(found.growth_per_second));
+            let backlog = match found.growth_per_second > 0.0 {
+                true => format!("{} behind, {} more each second", count(found.backlog), number(found.growth_per_second)),
+                false => format!("in bursts, up to {} behind", count(found.most)),
+            };
             entry("<b class=\"worse\">saturated</b>", format!("<b class=\"worse\">{backlog}</b>"));
         }
         if host.read_blank_bytes > 0 {
