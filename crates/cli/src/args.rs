@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::cells::{CellOptions, CellRange};
 use crate::chip_fit::ChipTask;
+use crate::columns::ColumnOptions;
 use crate::import::ImportOptions;
 
 /// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
@@ -122,6 +123,11 @@ pub(crate) struct LoadOptions {
     /// Read a trace as this format instead of recognising it; `wordline help trace` lists the formats.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnOptions,
+    /// Records of a trace that share a time because its clock is coarse: spread (evenly over its tick, if nothing is said) or burst (at once).
+    #[arg(long, value_name = "HOW")]
+    pub(crate) within_tick: Option<String>,
     /// How full the drive is when the run starts, written in order; the drive's own `fill` otherwise.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) fill: Option<String>,
@@ -619,6 +625,8 @@ pub(crate) struct TraceOptions {
     pub(crate) lenient: bool,
     #[arg(long, global = true, value_name = "FORMAT", help = formats())]
     pub(crate) format: Option<String>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnOptions,
 }
 
 fn formats() -> String {

@@ -3,9 +3,10 @@
 use wordline_runs::{Load, Workload, share};
 use wordline_workload::file::spec::Multiple;
 use wordline_workload::trace::{OnFault, ReadOptions};
-use wordline_workload::{Fit, Format};
+use wordline_workload::{Fit, Format, WithinTick};
 
-use crate::args::LoadOptions;
+use crate::args::{LoadOptions, TraceOptions};
+use crate::columns::read;
 use crate::failure::Failure;
 
 impl LoadOptions {
@@ -21,6 +22,10 @@ impl LoadOptions {
             fit: self.fit.as_deref().map(Fit::parse).transpose()?,
             lenient: self.lenient,
             format: format(self.format.as_deref())?,
+            time_unit: self.columns.time_unit()?,
+            sector: self.columns.sector()?,
+            spaces: self.columns.spaces()?,
+            within_tick: read("--within-tick", self.within_tick.as_deref(), WithinTick::parse)?,
             fill: self.fill.as_deref().map(share).transpose()?,
             prefill_reads: self.prefill_reads,
             secure: self.secure_fraction.as_deref().map(share).transpose()?,
@@ -41,6 +46,12 @@ fn format(name: Option<&str>) -> Result<Option<Format>, Failure> {
 }
 
 /// How to read a trace.
-pub(crate) fn read_options(name: Option<&str>, lenient: bool) -> Result<ReadOptions, Failure> {
-    Ok(ReadOptions { format: format(name)?, on_fault: if lenient { OnFault::Skip } else { OnFault::Stop } })
+pub(crate) fn read_options(options: &TraceOptions) -> Result<ReadOptions, Failure> {
+    Ok(ReadOptions {
+        format: format(options.format.as_deref())?,
+        on_fault: if options.lenient { OnFault::Skip } else { OnFault::Stop },
+        time_unit: options.columns.time_unit()?,
+        sector: options.columns.sector()?,
+        spaces: options.columns.spaces()?.unwrap_or_default(),
+    })
 }

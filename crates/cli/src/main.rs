@@ -10,6 +10,7 @@ mod cells;
 mod characterize;
 mod chip;
 mod chip_fit;
+mod columns;
 mod command;
 mod compare;
 mod ctl;

@@ -14,7 +14,7 @@ use crate::load::read_options;
 use crate::places::Places;
 
 pub(crate) fn trace(options: &TraceOptions) -> Result<(), Failure> {
-    let read = read_options(options.format.as_deref(), options.lenient)?;
+    let read = read_options(options)?;
     match &options.command {
         TraceCommand::Info { file, json } => {
             let mut reader = trace::open(file, read)?;
@@ -82,6 +82,9 @@ fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> R
     }
     if !reader.timed() && format != OutputFormat::Csv {
         told += &format!("; the trace has no times, and {to} must have some: all are 0");
+    }
+    if reader.skipped().count > 0 {
+        told += &format!("; {} lines of the trace passed over", reader.skipped().count);
     }
     eprintln!("wordline: {told}");
     Ok(())

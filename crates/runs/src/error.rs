@@ -110,6 +110,14 @@ pub enum RunError {
     /// A speed of a trace without times.
     #[error("--speed does nothing here: {0} has no times; leave out --speed")]
     SpeedWithoutTimes(String),
+    /// An option that changes nothing.
+    #[error("{flag} does nothing here: {why}; leave out {flag}", flag = key.flag())]
+    Idle {
+        /// The option.
+        key: LoadKey,
+        /// Why nothing follows from it.
+        why: String,
+    },
     /// An open loop of a trace without times.
     #[error("{0} has no times, so it cannot be replayed in an open loop; use --qd N")]
     OpenWithoutTimes(String),

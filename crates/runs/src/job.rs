@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wordline_drive::Config;
 use wordline_drive::image::Image;
 use wordline_plan::Plan;
-use wordline_report::{DriveDetail, DriveResult, Interval, MadeBy, VerTrace, WorkloadName};
+use wordline_report::{DriveDetail, DriveResult, Interval, MadeBy, TraceResult, VerTrace, WorkloadName};
 
 use crate::error::RunError;
 use crate::faults::Schedule;
@@ -123,7 +123,10 @@ impl<'a> Job<'a> {
             .made_by(self.made_by)
             .prefilled_from(load.prefill_reads.then_some(workload))
             .with_faults(self.faults);
-        let made = run.make(files, beside, &mut stages, progress)?;
+        let mut made = run.make(files, beside, &mut stages, progress)?;
+        made.result.trace = stages.source().trace();
+        let of_trace = made.result.trace.iter().flat_map(TraceResult::notes);
+        made.result.notes.extend(of_trace.chain(stages.note()));
         let drive = made.drive;
         let image = if self.is_kept {
             progress.update(drive.completed(), drive.now(), "saving");

@@ -1,7 +1,8 @@
 //! Changes that a user makes to the way in which a workload comes.
 
-use wordline_workload::trace::{OnFault, ReadOptions};
-use wordline_workload::{Fit, Format, ReplayError, ReplayOptions};
+use wordline_units::{Bytes, Nanos};
+use wordline_workload::trace::{OnFault, ReadOptions, Spaces};
+use wordline_workload::{Fit, Format, ReplayError, ReplayOptions, WithinTick};
 
 use crate::error::RunError;
 use crate::workload::Workload;
@@ -25,6 +26,14 @@ pub struct Load {
     pub lenient: bool,
     /// Format of a trace, where it is not to be recognised.
     pub format: Option<Format>,
+    /// Unit of a trace's times, where it is not that of its format.
+    pub time_unit: Option<Nanos>,
+    /// Size of a trace's sectors, where they are not of 512 B.
+    pub sector: Option<Bytes>,
+    /// Address spaces of a trace's volumes; each its own by default.
+    pub spaces: Option<Spaces>,
+    /// What becomes of a trace's records that share a time because its clock is coarse; they are spread by default.
+    pub within_tick: Option<WithinTick>,
     /// Share of the drive that is written, in order, before the run.
     pub fill: Option<f64>,
     /// Whether what a trace reads before it writes it is written before the run.
@@ -56,6 +65,14 @@ pub enum LoadKey {
     Lenient,
     /// The option [`Load::format`].
     Format,
+    /// The option [`Load::time_unit`].
+    TimeUnit,
+    /// The option [`Load::sector`].
+    Sector,
+    /// The option [`Load::spaces`].
+    Volumes,
+    /// The option [`Load::within_tick`].
+    WithinTick,
     /// The option [`Load::secure`].
     SecureFraction,
     /// The option [`Load::length`].
@@ -77,6 +94,10 @@ impl LoadKey {
             LoadKey::PrefillReads => "--prefill-reads",
             LoadKey::Lenient => "--lenient",
             LoadKey::Format => "--format",
+            LoadKey::TimeUnit => "--time-unit",
+            LoadKey::Sector => "--sector",
+            LoadKey::Volumes => "--volumes",
+            LoadKey::WithinTick => "--within-tick",
             LoadKey::SecureFraction => "--secure-fraction",
             LoadKey::Length => "--length",
             LoadKey::QueueDepth => "--qd",
@@ -96,6 +117,10 @@ impl LoadKey {
             | LoadKey::PrefillReads
             | LoadKey::Lenient
             | LoadKey::Format
+            | LoadKey::TimeUnit
+            | LoadKey::Sector
+            | LoadKey::Volumes
+            | LoadKey::WithinTick
             | LoadKey::SecureFraction
             | LoadKey::Length => "it is for traces or files",
         }
@@ -118,6 +143,10 @@ impl Load {
             (LoadKey::PrefillReads, self.prefill_reads),
             (LoadKey::Lenient, self.lenient),
             (LoadKey::Format, self.format.is_some()),
+            (LoadKey::TimeUnit, self.time_unit.is_some()),
+            (LoadKey::Sector, self.sector.is_some()),
+            (LoadKey::Volumes, self.spaces.is_some()),
+            (LoadKey::WithinTick, self.within_tick.is_some()),
         ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((key, _)) if !workloads.iter().any(Workload::is_trace) => Err(RunError::OnlyForTraces(key)),
@@ -146,7 +175,13 @@ impl Load {
 
     /// How a trace is read.
     pub(crate) fn read(&self) -> ReadOptions {
-        ReadOptions { format: self.format, on_fault: if self.lenient { OnFault::Skip } else { OnFault::Stop } }
+        ReadOptions {
+            format: self.format,
+            on_fault: if self.lenient { OnFault::Skip } else { OnFault::Stop },
+            time_unit: self.time_unit,
+            sector: self.sector,
+            spaces: self.spaces.unwrap_or_default(),
+        }
     }
 
     /// How a trace is played.

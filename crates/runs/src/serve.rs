@@ -1,6 +1,7 @@
 //! The third step of a run: requests, and the pace at which they come.
 
 use wordline_drive::{Config, Drive, JobPace, Jobs, Pace};
+use wordline_report::text::count;
 
 use crate::cost::Stopwatch;
 use crate::error::RunError;
@@ -42,6 +43,8 @@ pub struct Stages {
     stages: usize,
     requests: Option<u64>,
     rounds: Option<Rounds>,
+    /// Requests that were asked for and did not come.
+    absent: u64,
 }
 
 impl Stages {
@@ -52,12 +55,19 @@ impl Stages {
     /// It is to be made until the drive is steady, and has no rounds, or too short ones.
     pub fn new(workload: &Workload, load: &Load, source: Source, config: &Config) -> Result<Stages, RunError> {
         let rounds = if load.until_steady { Some(Rounds::new(workload, load, config)?) } else { None };
-        Ok(Stages { source, stages: workload.stages(), requests: load.requests, rounds })
+        Ok(Stages { source, stages: workload.stages(), requests: load.requests, rounds, absent: 0 })
     }
 
     /// Where its requests come from.
     pub(crate) fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// What is to be told of the load, once it was served: where the workload held fewer requests than were asked for.
+    pub(crate) fn note(&self) -> Option<String> {
+        let asked = self.requests.filter(|_| self.absent > 0)?;
+        let served = count(asked - self.absent);
+        Some(format!("--requests {asked} asks for more than the workload holds: it ended after {served} requests"))
     }
 
     /// Serves all jobs at the same time, about `left` requests of them at most; returns how many were served.
@@ -130,6 +140,7 @@ impl<F: Files, B: Beside> Serve<F, B> for Stages {
                 break;
             }
         }
+        self.absent = if self.requests.is_some() { left } else { 0 };
         if let Some(error) = self.source.failure() {
             return Err(error.into());
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 
 use wordline_drive::JobLoad;
+use wordline_report::TraceResult;
 use wordline_report::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Id, JobId, Nanos};
 use wordline_workload::spec::Limit;
@@ -12,7 +13,7 @@ use wordline_workload::{FileLoad, FileOptions, Generator, PhaseSpec, Tagged, Tra
 use crate::error::RunError;
 use crate::jobs::JobStreams;
 use crate::load::Load;
-use crate::workload::{Recorded, Workload};
+use crate::workload::{Recorded, Traced, Workload};
 
 /// Requests outstanding where neither a trace nor anybody else says when they come.
 const USUAL_DEPTH: u32 = 32;
@@ -40,7 +41,7 @@ enum Kind {
     Made { generator: Box<Generator>, depth: Option<u32>, totals: Vec<Option<u64>>, begun: bool },
     Jobs { jobs: Box<JobStreams>, begun: bool },
     Filed { filed: Box<Filed>, begun: bool },
-    Traced { replay: Recorded, depth: Option<u32>, requests: u64, begun: bool, failure: Option<TraceError> },
+    Traced { traced: Box<Traced>, replay: Recorded, depth: Option<u32>, begun: bool, failure: Option<TraceError> },
 }
 
 /// A place in the requests of a workload, from which they can be given as often as one likes, on any thread.
@@ -93,7 +94,7 @@ impl Source {
             Workload::Traced(traced) => {
                 let replay = traced.replay(capacity)?;
                 let depth = load.queue_depth.or(if traced.timed() { None } else { Some(USUAL_DEPTH) });
-                Kind::Traced { replay, depth, requests: traced.requests(), begun: false, failure: None }
+                Kind::Traced { traced: Box::new(traced.clone()), replay, depth, begun: false, failure: None }
             }
         }))
     }
@@ -154,11 +155,11 @@ impl Source {
                 }
                 Some(Stage { name: load.name().to_owned(), depth: Some(load.queue_depth()), time_limit: None, total: load.expected() })
             }
-            Kind::Traced { depth, requests, begun, .. } => {
+            Kind::Traced { depth, traced, begun, .. } => {
                 if std::mem::replace(begun, true) {
                     return None;
                 }
-                Some(Stage { name: "replay".to_owned(), depth: *depth, time_limit: None, total: Some(*requests) })
+                Some(Stage { name: "replay".to_owned(), depth: *depth, time_limit: None, total: Some(traced.requests()) })
             }
         }
     }
@@ -191,6 +192,14 @@ impl Source {
     pub(crate) fn tell(&mut self, whom: Sender<FileStep>) {
         if let Kind::Filed { filed, .. } = &mut self.0 {
             filed.told = Some(whom);
+        }
+    }
+
+    /// What is to be told of a trace beside its figures, once its requests were issued.
+    pub(crate) fn trace(&self) -> Option<TraceResult> {
+        match &self.0 {
+            Kind::Traced { traced, replay, .. } => Some(traced.told(replay.as_ref())),
+            Kind::Made { .. } | Kind::Jobs { .. } | Kind::Filed { .. } => None,
         }
     }
 

@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use wordline_plan::read_text;
+use wordline_report::TraceResult;
 use wordline_units::{Bytes, HostRequest};
 use wordline_workload::spec::Arrival;
-use wordline_workload::trace::{ReadOptions, TraceStats};
+use wordline_workload::trace::{ReadOptions, Tick, TraceStats};
 use wordline_workload::{
-    AnySpec, FileOptions, FileSpec, Fit, Footprint, JobsSpec, Placement, Replay, ReplayOptions, TraceError, TraceReader, WorkloadSpec,
-    trace,
+    AnySpec, Changes, FileOptions, FileSpec, Fit, Footprint, JobsSpec, Placement, Replay, ReplayOptions, TraceError, TraceReader,
+    WithinTick, WorkloadSpec, trace,
 };
 
 use crate::error::RunError;
-use crate::load::Load;
+use crate::load::{Load, LoadKey};
 
 /// The longest that a trace may play, in seconds: a hundred years. The clock's nanoseconds are good for five times that.
 const LONGEST: f64 = 100.0 * YEAR;
@@ -40,10 +41,34 @@ pub struct Traced {
     replay: ReplayOptions,
     timed: bool,
     requests: u64,
+    seen: Seen,
 }
 
-/// The requests of a trace, until one cannot be read.
-pub(crate) type Recorded = Box<dyn Iterator<Item = Result<HostRequest, TraceError>>>;
+/// What was seen of a trace when it was read for the first time.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    tick: Tick,
+    /// What becomes of records with one time, where that makes a difference.
+    within: Option<WithinTick>,
+    volumes: usize,
+    skipped: u64,
+    late: u64,
+}
+
+/// The requests of a trace that is played on a drive, until one cannot be read.
+pub(crate) trait Played: Iterator<Item = Result<HostRequest, TraceError>> {
+    /// What was changed about them so far, and what its volumes need on the drive.
+    fn changes(&self) -> (Changes, Bytes);
+}
+
+impl<O: FnMut() -> Result<TraceReader<'static>, TraceError>> Played for Replay<'static, O> {
+    fn changes(&self) -> (Changes, Bytes) {
+        (Replay::changes(self), self.placement().reach())
+    }
+}
+
+/// A trace that is played.
+pub(crate) type Recorded = Box<dyn Played>;
 
 impl Workload {
     /// Finds and checks the workload `name`, to be put on drives as `load` says. `tell` hears what is worth knowing of a trace.
@@ -105,14 +130,14 @@ impl Workload {
 
 impl Traced {
     fn load(name: &str, path: &Path, load: &Load, tell: &mut dyn FnMut(&str)) -> Result<Traced, RunError> {
-        let (read, fit, replay) = (load.read(), load.fit.unwrap_or_default(), load.replay()?);
+        let (read, fit, mut replay) = (load.read(), load.fit.unwrap_or_default(), load.replay()?);
         let mut reader = trace::open(path, read)?;
-        let TraceStats { requests, span, .. } = TraceStats::measure(&mut reader)?;
+        let TraceStats { requests, span, tick, .. } = TraceStats::measure(&mut reader)?;
         // Only now: a header may stand below comments.
         let timed = reader.timed();
         if reader.skipped().count > 0 {
             let first: String = reader.skipped().first.iter().map(|fault| format!("\n  {fault}")).collect();
-            tell(&format!("{name}: {} malformed lines passed over, such as{first}", reader.skipped().count));
+            tell(&format!("{name}: {} lines passed over, such as{first}", reader.skipped().count));
         }
         if reader.disorder().records > 0 {
             tell(&format!("{name}: {}; each is issued at its time", reader.disorder()));
@@ -133,7 +158,38 @@ impl Traced {
         if load.open_loop && !timed {
             return Err(RunError::OpenWithoutTimes(name.to_owned()));
         }
-        Ok(Traced { path: path.to_owned(), read, fit, replay, timed, requests })
+        let tick = tick.unwrap_or_default();
+        let within = within(name, &tick, timed, load)?;
+        replay.spread = tick.length.filter(|_| within == Some(WithinTick::Spread));
+        let (volumes, skipped, late) = (reader.volumes_met(), reader.skipped().count, reader.disorder().records);
+        Ok(Traced { path: path.to_owned(), read, fit, replay, timed, requests, seen: Seen { tick, within, volumes, skipped, late } })
+    }
+
+    /// What is to be told beside the figures of a run in which `played` was issued.
+    pub(crate) fn told(&self, played: &dyn Played) -> TraceResult {
+        let Seen { tick, within, volumes, skipped, late } = self.seen;
+        let (changes, reach) = played.changes();
+        TraceResult {
+            tick_ns: tick.length.map(|length| length.0),
+            timed_records: tick.records,
+            shared_times: tick.shared,
+            most_at_one_time: tick.most,
+            within_tick: within.map(|within| within.name().to_owned()),
+            volumes: volumes as u64,
+            spaces: self.read.spaces.name().to_owned(),
+            reach_bytes: reach.0,
+            fit: self.fit.name().to_owned(),
+            elsewhere: changes.elsewhere,
+            split: changes.split,
+            moved: changes.moved,
+            clipped: changes.clipped,
+            clipped_bytes: changes.clipped_bytes,
+            shrunk_trims: changes.shrunk_trims,
+            dropped_trims: changes.dropped_trims,
+            widened: changes.widened,
+            skipped_lines: skipped,
+            late_records: late,
+        }
     }
 
     /// Whether its requests have times.
@@ -165,5 +221,23 @@ impl Traced {
 
     fn open(&self) -> Result<TraceReader<'static>, TraceError> {
         trace::open(&self.path, self.read)
+    }
+}
+
+/// What becomes of the records of the trace `name` that have one time; `None` where nothing is to be said of that.
+///
+/// # Errors
+///
+/// Something is asked for that cannot be.
+fn within(name: &str, tick: &Tick, timed: bool, load: &Load) -> Result<Option<WithinTick>, RunError> {
+    let idle = |why: String| Err(RunError::Idle { key: LoadKey::WithinTick, why });
+    match load.within_tick {
+        Some(_) if load.queue_depth.is_some() => idle("--qd issues requests as others complete, not at the trace's times".to_owned()),
+        Some(_) if !timed => idle(format!("{name} has no times")),
+        Some(WithinTick::Spread) if tick.length.is_none() => idle(format!("{name} has too few different times to find their tick")),
+        Some(within) => Ok(Some(within)),
+        None if load.queue_depth.is_some() || !timed => Ok(None),
+        None if tick.coarse => Ok(Some(WithinTick::Spread)),
+        None => Ok(tick.is_unknown().then_some(WithinTick::Burst)),
     }
 }
