@@ -33,6 +33,7 @@ mod stopped;
 mod sweep;
 mod tables;
 mod then;
+mod traces;
 mod worn;
 
 /// Run the command in `folder`.

@@ -123,10 +123,10 @@ impl TraceResult {
     fn of_lines(&self) -> Vec<String> {
         let mut told = Vec::new();
         if self.skipped_lines > 0 {
-            told.push(format!("{} lines of the trace were passed over", count(self.skipped_lines)));
+            told.push(format!("lines of the trace that were passed over: {}", count(self.skipped_lines)));
         }
         if self.widened > 0 {
-            told.push(format!("{} requests of the trace were widened to whole sectors of 512 B", count(self.widened)));
+            told.push(format!("requests of the trace that were widened to whole sectors of 512 B: {}", count(self.widened)));
         }
         told
     }
@@ -181,7 +181,7 @@ mod tests {
             "15 MiB",
             "16 trims",
         ];
-        for part in parts.into_iter().chain(["17 trims", "18 requests", "19 lines"]) {
+        for part in parts.into_iter().chain(["17 trims", "512 B: 18", "over: 19"]) {
             assert!(told.contains(part), "{part}: {told}");
         }
         let burst = TraceResult { within_tick: Some("burst".to_owned()), spaces: "one".to_owned(), ..changed };

@@ -21,13 +21,20 @@ pub fn traces_markdown() -> String {
          `--format NAME` says it instead. A file may be packed with gzip or zstd. Workload files are [another page](workloads.md).\n\n\
          What holds for all formats:\n\n\
          - Each volume of a trace has an address space of its own. Volumes stand side by side on\n  \
-         the drive, in the order of their first appearance in the file; where\n  \
-           they need more room than the drive has, `--fit` says what to do.\n\
+         the drive, in the order of their first appearance in the file; `--volumes one`\n  \
+           takes them as parts of one. Where they need more room than the drive has, `--fit` says what to do.\n\
+         - Whatever a fit changes is counted, in the notes of a run and under `trace` in its JSON. A request across the end of the\n  \
+         drive goes on at its beginning with `wrap`; with `scale` it is moved to end there, or clipped if it is longer than the drive.\n\
+         - The tick of a trace's clock is the greatest common divisor of the steps between its times. Where it is above 10 us\n  \
+         and at least one record in ten has the time of the one before, a replay spreads the\n  \
+           records of a tick evenly over it, in their order. `--within-tick burst` issues them at once; at least 64 records and 8 steps are needed.\n\
+         - `--time-unit` and `--sector` say the unit of times and the size of a sector where they are not those of the format.\n\
          - Records are put in the order of their times, within {WINDOW_RECORDS} records of the file\n  \
          and {WINDOW_TIME}. `trace info` and `run` tell how many were late and by\n  \
            how much. A record that is later than that is refused.\n\
          - A trace without times is replayed in a closed loop (`--qd`, 32 by default); one with times at its own, divided by `--speed`.\n\
-         - A malformed line stops the reading with its place and what was expected. With `--lenient` it is counted and passed over.\n\
+         - A malformed line stops the reading with its place and what was expected. With `--lenient` it is counted and passed over.\n  \
+         Rows of SYSTOR traces without a type are passed over and counted by any reading.\n\
          - A read or write is of 1 B to {}, and a trim of at most {}; a larger one means that\n  \
          columns or units were mistaken. Requests are widened to whole sectors of\n  \
            512 B. A line has at most 64 KiB. A line that begins with `#` is a comment.\n\n\

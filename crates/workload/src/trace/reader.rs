@@ -53,9 +53,7 @@ impl ReadOptions {
             Some(why) if self.time_unit.is_some() => nothing("a unit of times", why.to_owned()),
             Some(why) if self.sector.is_some() => nothing("a size of sectors", why.to_owned()),
             _ if self.time_unit.is_some() && !format.has_times() => nothing("a unit of times", format!("{format} has none")),
-            _ if self.sector.is_some() && !format.counts_sectors() => {
-                nothing("a size of sectors", format!("{format} has bytes: {}", format.columns()))
-            }
+            _ if self.sector.is_some() && !format.counts_sectors() => nothing("a size of sectors", format!("{format} counts in bytes")),
             _ => Ok(()),
         }
     }
