@@ -235,7 +235,9 @@ fn within(name: &str, tick: &Tick, timed: bool, load: &Load) -> Result<Option<Wi
         Some(_) if load.queue_depth.is_some() => idle("--qd issues requests as others complete, not at the trace's times".to_owned()),
         Some(_) if !timed => idle(format!("{name} has no times")),
         Some(WithinTick::Spread) if tick.length.is_none() => idle(format!("{name} has too few different times to find their tick")),
-        Some(within) => Ok(Some(within)),
+        Some(WithinTick::Spread) => Ok(Some(WithinTick::Spread)),
+        // As they stand they come at once, of which nothing is to be said where the tick is fine.
+        Some(WithinTick::Burst) => Ok((tick.coarse || tick.is_unknown()).then_some(WithinTick::Burst)),
         None if load.queue_depth.is_some() || !timed => Ok(None),
         None if tick.coarse => Ok(Some(WithinTick::Spread)),
         None => Ok(tick.is_unknown().then_some(WithinTick::Burst)),

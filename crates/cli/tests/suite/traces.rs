@@ -62,7 +62,8 @@ fn a_trace_in_whole_seconds_is_not_a_trace_of_bursts() {
     assert_eq!(told(&spread), (1_000_000_000u64.into(), "spread".into()));
     assert_eq!(told(&burst), (1_000_000_000u64.into(), "burst".into()));
     assert_eq!(told(&fine), (1_000.into(), Value::Null));
-    let (_, asked) = of(&["own.csv", "--within-tick", "burst"]);
+    let (text, asked) = of(&["own.csv", "--within-tick", "burst"]);
+    assert!(!text.contains("tick of") && asked["trace"]["within_tick"].is_null(), "{text}");
     assert_eq!(asked["event_log_hash"], fine["event_log_hash"], "a fine tick is played as it stands");
     let (closed, _) = of(&["coarse.csv", "--qd", "4"]);
     assert!(!closed.contains("tick of"), "no times are used: {closed}");
@@ -117,15 +118,16 @@ fn volumes_skipped_lines_and_requests_that_are_not_there_are_told() {
     let rows = "Timestamp,Response,IOType,LUN,Offset,Size\n1455592000.1,0.0001,W,3,0,4096\n1455592000.2,0.0001,,3,0,4096\n\
                 1455592000.3,0.0001,R,4,0,4096\n";
     scratch.file("lun.csv", rows.as_bytes());
-    let (text, apart) = run(&scratch, &["pageftl", "--workload", "lun.csv", "--requests", "50"]);
-    for part in ["2 volumes of the trace stand side by side, over 8 KiB", "lines of the trace that were passed over: 1", "ended after 2 requests"]
+    let (text, apart) = run(&scratch, &["pageftl", "--workload", "lun.csv", "--fill", "0%", "--requests", "50"]);
+    for part in
+        ["2 volumes of the trace stand side by side, over 8 KiB", "lines of the trace that were passed over: 1", "ended after 2 requests"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
     let trace = &apart["trace"];
     assert_eq!((&trace["volumes"], &trace["spaces"], &trace["skipped_lines"]), (&2.into(), &"apart".into(), &1.into()));
     assert_eq!(apart["host"]["read_blank_bytes"], 4_096, "of the other volume, nothing was written");
-    let (text, one) = run(&scratch, &["pageftl", "--workload", "lun.csv", "--volumes", "one", "--requests", "2"]);
+    let (text, one) = run(&scratch, &["pageftl", "--workload", "lun.csv", "--fill", "0%", "--volumes", "one", "--requests", "2"]);
     assert!(text.contains("taken as one address space") && !text.contains("asks for more"), "{text}");
     assert_eq!((&one["host"]["read_blank_bytes"], &one["trace"]["spaces"]), (&0.into(), &"one".into()));
     let (text, generated) = run(&scratch, &["pageftl", "--workload", "uniform-read", "--requests", "50"]);
