@@ -8,6 +8,7 @@ use wordline_drive::Config;
 use wordline_units::Geometry;
 
 use crate::check;
+use crate::doubt::Calibrated;
 use crate::error::PlanError;
 use crate::figures::Figures;
 use crate::keys::filled;
@@ -138,6 +139,11 @@ impl Plan {
     /// What whoever reads results of this drive must know, such as what [`Plan::sized`] has changed besides the size.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// What its cells were calibrated to.
+    pub fn calibrated(&self) -> Calibrated {
+        Calibrated::of(&self.sections.calibrated)
     }
 
     /// This plan with something more to be said of it.
