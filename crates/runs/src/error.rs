@@ -144,8 +144,11 @@ pub enum RunError {
          --set faults.endurance=N"
     )]
     NoWear(String),
+    /// A workload that writes nothing at all.
+    #[error("{0} writes nothing, so no drive wears out under it; take one that writes, such as uniform-write")]
+    NothingWritten(String),
     /// A workload that does not wear a drive out.
-    #[error("the workload writes nothing in {0} requests, so no drive wears out under it; take one that writes")]
+    #[error("the workload writes nothing in {0} requests on this drive, so that it does not wear out; take one that writes more")]
     NoWrites(u64),
     /// A drive that wore out before the run.
     #[error("--prefill-reads: the drive wore out before the trace began; take one with more endurance")]

@@ -45,6 +45,7 @@ pub struct Ends {
 pub(crate) struct World<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) config: &'a Config,
+    /// Its requests, without end.
     pub(crate) workload: &'a Workload,
     pub(crate) load: &'a Load,
     /// Sectors that the host writes in an epoch.
@@ -57,7 +58,7 @@ pub(crate) struct World<'a> {
 
 impl World<'_> {
     fn source(&self) -> Result<Source, RunError> {
-        Source::endless(self.workload, self.load, self.config.seed, self.config.exported())
+        Source::new(self.workload, self.load, self.config.seed, self.config.exported())
     }
 }
 
@@ -103,7 +104,11 @@ impl<'a> Life<'a> {
         let mut source = world.source()?;
         let units = filled(world.plan, world.config, &source, world.load);
         let stage = source.next_stage().expect("a workload has a stage");
-        let drive = Prepared::filled(world.config.clone(), units, ()).aged();
+        let mut prepared = Prepared::filled(world.config.clone(), units, ());
+        if world.load.prefill_reads {
+            prepared.prefill_reads(world.workload)?;
+        }
+        let drive = prepared.aged();
         Ok(Life { world, drive, source, stage, tally: Tally::default(), last: Aged::default(), last_sectors: 0, mean: FIRST_MEAN })
     }
 

@@ -8,7 +8,7 @@ use wordline_report::TraceResult;
 use wordline_report::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Id, JobId, Nanos};
 use wordline_workload::spec::Limit;
-use wordline_workload::{FileLoad, FileOptions, Generator, PhaseSpec, Tagged, TraceError};
+use wordline_workload::{FileLoad, Generator, PhaseSpec, Tagged, TraceError};
 
 use crate::error::RunError;
 use crate::jobs::JobStreams;
@@ -17,9 +17,6 @@ use crate::workload::{Recorded, Traced, Workload};
 
 /// Requests outstanding where neither a trace nor anybody else says when they come.
 const USUAL_DEPTH: u32 = 32;
-
-/// Capacities that a workload of files writes where it has no end.
-const ENDLESS: f64 = 1e9;
 
 /// One stretch of requests with one pace.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,23 +94,6 @@ impl Source {
                 Kind::Traced { traced: Box::new(traced.clone()), replay, depth, begun: false, failure: None }
             }
         }))
-    }
-
-    /// Puts `workload` on a drive of `capacity`, its last stage without end. A trace ends all the same.
-    ///
-    /// # Errors
-    ///
-    /// As [`Source::new`].
-    pub(crate) fn endless(workload: &Workload, load: &Load, seed: u64, capacity: Bytes) -> Result<Source, RunError> {
-        match workload {
-            Workload::Filed(spec, changed) => {
-                let changed = FileOptions { length: Some(ENDLESS), ..*changed };
-                Source::new(&Workload::Filed(spec.clone(), changed), load, seed, capacity)
-            }
-            Workload::Made(_) | Workload::Jobs(_) | Workload::Traced(_) => {
-                Source::new(workload, &Load { until_steady: true, ..load.clone() }, seed, capacity)
-            }
-        }
     }
 
     /// The present place in the requests; `None`: a trace cannot be read from the middle.

@@ -16,15 +16,27 @@
 
 use wordline_plan::Plan;
 use wordline_report::{CyclesResult, EpochResult, LifeEnd, LifetimeResult};
-use wordline_units::Nanos;
 use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Nanos, calendar};
 
 use crate::error::RunError;
 pub use crate::life::Ends;
 use crate::life::{End, Life, World, YEAR};
 use crate::load::Load;
 use crate::progress::Progress;
+use crate::repeated::Repeated;
 use crate::workload::Workload;
+
+/// Ways through a life that a drive takes until its pace is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// About how many epochs the scout has, if there is one. It makes no short runs in virtual time.
+    pub scout: Option<u32>,
+    /// About how many epochs each pass has; `None`: as many as the life has, since nothing is skipped.
+    pub epochs: Option<u32>,
+    /// Most passes.
+    pub most: usize,
+}
 
 /// Pace at which a drive is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,11 +75,39 @@ pub enum Leaps {
     Growing,
 }
 
+impl Leaps {
+    /// Share by which single lives that ended so were at most longer or shorter than whole ones, of drives of 64 blocks whose firmware levels wear or not.
+    ///
+    /// The table is in docs/models/wear-out.md. What the last leap leaves open comes on top of it.
+    fn off(self, end: LifeEnd, is_levelled: bool) -> f64 {
+        match (self, end) {
+            (Leaps::None, _) | (_, LifeEnd::Years) => 0.0,
+            (Leaps::Even, LifeEnd::HostRead | LifeEnd::MovedUnit | LifeEnd::KeptData) => EVEN_OFF_RARE,
+            (Leaps::Growing, LifeEnd::HostRead | LifeEnd::MovedUnit | LifeEnd::KeptData) => GROWING_OFF_RARE,
+            (_, LifeEnd::WornOut | LifeEnd::BadBlocks) if is_levelled => OFF_LEVELLED,
+            (Leaps::Even, LifeEnd::WornOut | LifeEnd::BadBlocks) => EVEN_OFF,
+            (Leaps::Growing, LifeEnd::WornOut | LifeEnd::BadBlocks) => GROWING_OFF,
+        }
+    }
+}
+
 impl Default for WearOut {
-    /// A life of five years in some sixty epochs, until a page is lost, no write is taken, or 2.5 % of the blocks that the host sees are bad (001 §5.1.1).
+    /// A life of five years in some sixty epochs, until a page is lost, data would not keep for a year without power (JESD218 of client drives), no write is
+    /// taken, or 2.5 % of the blocks that the host sees are bad (001 §5.1.1).
     fn default() -> WearOut {
-        let ends = Ends { uncorrectable: true, kept: None, bad_blocks: Some(0.025), years: None };
+        let ends = Ends { uncorrectable: true, kept: Some(Nanos(calendar::YEAR * 1_000_000_000)), bad_blocks: Some(0.025), years: None };
         WearOut { pace: Pace::Years(5.0), ends, epochs: 60, epoch_writes: 1.0, sample: 4_000, leaps: Leaps::Even }
+    }
+}
+
+impl WearOut {
+    /// Ways through a life that are taken at most.
+    pub fn passes(&self) -> Passes {
+        Passes {
+            scout: (self.leaps == Leaps::Even).then_some(SCOUT_EPOCHS),
+            epochs: (self.leaps != Leaps::None).then_some(self.epochs),
+            most: if matches!(self.pace, Pace::Years(_)) { PASSES } else { 1 },
+        }
     }
 }
 
@@ -86,6 +126,13 @@ const FOLDS: f64 = 6.0;
 const PASSES: usize = 4;
 /// Share by which a life of so many years may be longer or shorter.
 pub const YEARS_BAND: f64 = 0.15;
+/// Shares by which lives in leaps are off: those that one page ends, the rarest event of all, and those that failed blocks end, without and with static wear
+/// levelling.
+const EVEN_OFF_RARE: f64 = 0.15;
+const GROWING_OFF_RARE: f64 = 0.15;
+const EVEN_OFF: f64 = 0.02;
+const GROWING_OFF: f64 = 0.04;
+const OFF_LEVELLED: f64 = 0.12;
 /// Change of write amplification below which it has settled, and the most epochs until then.
 const SETTLED: f64 = 0.03;
 const SETTLING: usize = 12;
@@ -127,15 +174,17 @@ pub fn wear_out(
     asked: &WearOut,
     progress: &mut dyn Progress,
 ) -> Result<LifetimeResult, RunError> {
-    if let Workload::Jobs(spec) = workload {
-        return Err(RunError::LifeOfJobs(spec.name.clone()));
-    }
+    let repeated = Repeated::of(workload)?;
+    let workload = repeated.workload();
     let config = plan.build();
     let faults = &config.faults;
     let may_fail = faults.endurance.is_some() || faults.program_fail > 0.0 || faults.erase_fail > 0.0;
     if config.cells.is_none() && !may_fail {
         return Err(RunError::NoWear(plan.name().to_owned()));
     }
+    // Cells without physics lose nothing with time.
+    let ends = Ends { kept: asked.ends.kept.filter(|_| config.cells.is_some()), ..asked.ends };
+    let asked = &WearOut { ends, ..*asked };
     let drive_write = config.exported().0 / SECTOR_BYTES;
     let sectors = (drive_write as f64 * asked.epoch_writes) as u64;
     let pass = |per_write: f64, sample: u64, steps: Steps, name: &str, progress: &mut dyn Progress| {
@@ -176,6 +225,9 @@ pub fn wear_out(
         if is_as_asked || passes_years.len() == PASSES {
             break passed;
         }
+        if let Pace::Years(years) = asked.pace {
+            progress.say(&format!("{name}: a life of {:.2} years in place of {years}; another pass, at another pace", passed.years));
+        }
         let writes = passed.sectors as f64 / drive_write as f64;
         length = Some(writes);
         if asked.leaps == Leaps::Even {
@@ -183,6 +235,7 @@ pub fn wear_out(
         }
     };
     let Passed { epochs, end: (end, reason), sectors, years, waf, cycles, resolution } = passed;
+    let is_levelled = config.firmware.free_block.gap.is_some();
     let drive_writes = sectors as f64 / drive_write as f64;
     let grown_bad = epochs.last().map_or(0, |epoch| epoch.grown_bad);
     Ok(LifetimeResult {
@@ -197,6 +250,7 @@ pub fn wear_out(
         years,
         dwpd: drive_writes / (years * 365.25),
         resolution,
+        leaps_off: asked.leaps.off(end, is_levelled),
         waf,
         cycles,
         grown_bad,

@@ -42,6 +42,7 @@ pub struct Traced {
     timed: bool,
     requests: u64,
     seen: Seen,
+    writes: bool,
 }
 
 /// What was seen of a trace when it was read for the first time.
@@ -132,7 +133,7 @@ impl Traced {
     fn load(name: &str, path: &Path, load: &Load, tell: &mut dyn FnMut(&str)) -> Result<Traced, RunError> {
         let (read, fit, mut replay) = (load.read(), load.fit.unwrap_or_default(), load.replay()?);
         let mut reader = trace::open(path, read)?;
-        let TraceStats { requests, span, tick, .. } = TraceStats::measure(&mut reader)?;
+        let TraceStats { requests, writes, span, tick, .. } = TraceStats::measure(&mut reader)?;
         // Only now: a header may stand below comments.
         let timed = reader.timed();
         if reader.skipped().count > 0 {
@@ -162,7 +163,8 @@ impl Traced {
         let within = within(name, &tick, timed, load)?;
         replay.spread = tick.length.filter(|_| within == Some(WithinTick::Spread));
         let (volumes, skipped, late) = (reader.volumes_met(), reader.skipped().count, reader.disorder().records);
-        Ok(Traced { path: path.to_owned(), read, fit, replay, timed, requests, seen: Seen { tick, within, volumes, skipped, late } })
+        let seen = Seen { tick, within, volumes, skipped, late };
+        Ok(Traced { path: path.to_owned(), read, fit, replay, timed, requests, writes: writes > 0, seen })
     }
 
     /// What is to be told beside the figures of a run in which `played` was issued.
@@ -195,6 +197,16 @@ impl Traced {
     /// Whether its requests have times.
     pub(crate) fn timed(&self) -> bool {
         self.timed
+    }
+
+    /// Whether any of its requests writes.
+    pub(crate) fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Its file.
+    pub(crate) fn name(&self) -> String {
+        self.path.display().to_string()
     }
 
     /// Number of requests when it is played as often as it is to be.

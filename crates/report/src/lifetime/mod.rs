@@ -19,6 +19,10 @@ pub use shown::shown;
 pub struct LifetimesResult {
     /// The workload, without end.
     pub workload: WorkloadName,
+    /// What of the workload is repeated until a life ends, and what is left out of it.
+    pub repeats: String,
+    /// What ends a life: whatever of it comes first.
+    pub ends: Vec<String>,
     /// The life of each drive; the first is the one that the others are held against.
     pub drives: Vec<LifetimeResult>,
     /// What these figures leave out.
@@ -52,9 +56,13 @@ pub struct LifetimeResult {
     pub years: f64,
     /// Drive writes per day over that time.
     pub dwpd: f64,
-    /// The share of the life within which its end is known: the last leap before it.
+    /// The share of the life that lies between its end and what was run before it: the last leap.
     #[schemars(extend("x-unit" = "share"))]
     pub resolution: f64,
+    /// The share by which single lives in leaps that ended so were longer or shorter than whole ones, at most, as measured on small drives; 0 without leaps.
+    /// The end is known within this and `resolution` together.
+    #[schemars(extend("x-unit" = "share"))]
+    pub leaps_off: f64,
     /// Units programmed for each unit that the host wrote, over all epochs.
     pub waf: f64,
     /// Erases of the block groups in service, at the end.
@@ -194,6 +202,7 @@ pub(crate) mod tests {
             years: 2.0,
             dwpd: 0.5,
             resolution: 0.004,
+            leaps_off: 0.15,
             waf: 1.5,
             cycles: CyclesResult::of(vec![210, 90, 200]),
             grown_bad: 0,
@@ -206,6 +215,8 @@ pub(crate) mod tests {
     pub(crate) fn lives() -> LifetimesResult {
         LifetimesResult {
             workload: WorkloadName { name: "oltp".to_owned(), digest: "ab".to_owned(), bytes: 9 },
+            repeats: "phase 'storm' without end".to_owned(),
+            ends: vec!["no write is taken".to_owned(), "data does not keep".to_owned()],
             drives: vec![life("one", 300_000_000_000), life("<two>", 450_000_000_000)],
             notes: vec!["what fails by rate fails in epochs only".to_owned()],
             made_by: MadeBy { command: "wordline wear-out one".to_owned(), version: "0".to_owned(), plans: Vec::new() },

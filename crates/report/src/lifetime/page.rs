@@ -13,7 +13,12 @@ const POINTS: usize = 200;
 pub fn page(result: &LifetimesResult) -> String {
     let names: Vec<&str> = result.drives.iter().map(|drive| drive.name.as_str()).collect();
     let title = format!("Wear-out: {}", names.join(", "));
-    let subtitle = format!("{} without end, until each drive's life ends; what lies between epochs is skipped", result.workload.name);
+    let subtitle = format!(
+        "{}: {}; until the first of: {}; what lies between epochs is skipped",
+        result.workload.name,
+        result.repeats,
+        result.ends.join("; ")
+    );
     let mut sections = vec![("Ends".to_owned(), "stack", vec![table(result)])];
     sections.push(("Over life".to_owned(), "grid", over_life(&result.drives)));
     sections.push(("Blocks".to_owned(), "grid", vec![cycles(&result.drives)]));

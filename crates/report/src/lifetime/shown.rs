@@ -10,7 +10,7 @@ const EPOCHS: usize = 8;
 
 /// The lives as text.
 pub fn shown(result: &LifetimesResult) -> String {
-    let mut text = String::new();
+    let mut text = format!("repeats {}\nends at the first of: {}\n\n", result.repeats, result.ends.join("; "));
     let first = result.drives.first();
     for drive in &result.drives {
         let _ = writeln!(text, "{} on {}, seed {}", drive.name, result.workload.name, drive.seed);
@@ -34,15 +34,20 @@ pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>) -> Vec
         [] | [_] => String::new(),
         many => format!("; passes took {}", many.iter().map(|&years| number(years)).collect::<Vec<_>>().join(", ")),
     };
+    let of_that = if life.leaps_off > 0.0 {
+        format!(": the last leap is {}, and single lives in leaps were off by up to {}", share(life.resolution), share(life.leaps_off))
+    } else {
+        String::new()
+    };
     vec![
         ("end", life.reason.clone()),
         (
             "written",
             format!(
-                "{} TB, {} drive writes{ratio}; known within {}",
+                "{} TB, {} drive writes{ratio}; known within {}{of_that}",
                 number(life.written_bytes as f64 / 1e12),
                 number(life.drive_writes),
-                share(life.resolution)
+                share(life.resolution + life.leaps_off)
             ),
         ),
         ("life", format!("{} years at {} drive writes a day{passes}", number(life.years), number(life.dwpd))),
@@ -98,12 +103,20 @@ mod tests {
     #[test]
     fn a_life_is_told_with_its_end_and_beside_the_first() {
         let text = shown(&lives());
-        for words in
-            ["TB, 300 drive writes; known within 0.4 %", "450 drive writes, 1.5 times that of one", "passes took 3, 2", "note: what fails"]
-        {
+        let head = "repeats phase 'storm' without end\nends at the first of: no write is taken; data does not keep\n\none on oltp";
+        assert!(text.starts_with(head), "{text}");
+        for words in [
+            "TB, 300 drive writes; known within 15.4 %: the last leap is 0.4 %, and single",
+            "450 drive writes, 1.5 times that of one",
+            "passes took 3, 2",
+            "note: what fails",
+        ] {
             assert!(text.contains(words), "{words} is not in\n{text}");
         }
-        assert!(text.lines().all(|line| line.chars().count() < 140));
+        assert!(text.lines().all(|line| line.chars().count() < 160));
+        let mut lives = lives();
+        lives.drives[0].leaps_off = 0.0;
+        assert!(shown(&lives).contains("TB, 300 drive writes; known within 0.4 %\n"), "a whole life has no leaps");
     }
 
     #[test]

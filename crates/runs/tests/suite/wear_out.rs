@@ -58,6 +58,11 @@ fn lives_in_leaps_end_as_the_whole_life_does() {
     let quick = worn(&plan, &WearOut { leaps: Leaps::Growing, ..limited() }).expect("it wears out");
     println!("quick: {} drive writes, P/E {:.0}, WAF {:.3}", quick.drive_writes, quick.cycles.mean, quick.waf);
     assert!(off(whole.drive_writes, quick.drive_writes) < 0.04 && quick.resolution < 0.02, "resolution {}", quick.resolution);
+    assert_eq!(whole.leaps_off, 0.0, "nothing is skipped");
+    for life in [quick, worn(&plan, &limited()).expect("it wears out")] {
+        let known_within = life.resolution + life.leaps_off;
+        assert!(off(whole.drive_writes, life.drive_writes) <= known_within, "{known_within}");
+    }
 }
 
 /// Leaps bring all blocks to one level. Levelling itself lifts the coldest and does not hold the hottest back, so that a whole life ends a little sooner.
@@ -71,6 +76,7 @@ fn lives_of_levelled_drives_in_leaps_are_a_little_longer_than_the_whole_life() {
         let life = worn(&plan, &WearOut { leaps, epochs: 30, ..limited() }).expect("it wears out");
         println!("{leaps:?}: {} drive writes, P/E {:.0}, WAF {:.3}, {}", life.drive_writes, life.cycles.mean, life.waf, life.reason);
         let longer = life.drive_writes / whole.drive_writes - 1.0;
+        assert!(longer.abs() <= life.resolution + life.leaps_off, "{longer} is within what is told");
         assert!(off(whole.waf, life.waf) < 0.03 && (-0.02..0.08).contains(&longer), "longer by {longer}");
     }
 }
