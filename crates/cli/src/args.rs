@@ -96,7 +96,7 @@ pub(crate) struct DriveOptions {
     pub(crate) seed: Option<u64>,
 }
 
-/// How a workload is put on a drive.
+/// How a workload is put on a drive, for every command that puts one there.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LoadOptions {
     /// Keep this many requests outstanding (closed loop), whatever the workload says.
@@ -108,12 +108,6 @@ pub(crate) struct LoadOptions {
     /// Play a trace that has times, in an open loop, so many times as fast; once as fast if nothing is said.
     #[arg(long, value_name = "FACTOR")]
     pub(crate) speed: Option<f64>,
-    /// Play a trace so many times over; once if nothing is said.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) repeat: Option<u32>,
-    /// Stop after this many requests.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) requests: Option<u64>,
     /// What to do with a trace's addresses beyond the drive: reject (if nothing is said), wrap, scale or compact.
     #[arg(long, value_name = "HOW")]
     pub(crate) fit: Option<String>,
@@ -137,6 +131,17 @@ pub(crate) struct LoadOptions {
     /// Of a workload of files: the share of what it writes that belongs to secure files; all of it by default. The rest may stay readable on the flash.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) secure_fraction: Option<String>,
+}
+
+/// How long a workload goes on. `wear-out` has none of these: its workload goes on until the drive's life ends, and a trace begins again until then.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LengthOptions {
+    /// Play a trace so many times over; once if nothing is said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat: Option<u32>,
+    /// Stop after this many requests.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) requests: Option<u64>,
     /// Of a workload of files: how much is written, in capacities of the drive, such as 400%; what the workload says by default.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) length: Option<String>,
@@ -187,6 +192,8 @@ pub(crate) struct RunOptions {
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
+    #[command(flatten)]
+    pub(crate) length: LengthOptions,
     /// With a workload of files: count each file's stale versions on the flash, and how long they stay there (VerTrace).
     #[arg(long)]
     pub(crate) vertrace: bool,
@@ -428,6 +435,8 @@ pub(crate) struct CompareOptions {
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     #[command(flatten)]
+    pub(crate) length: LengthOptions,
+    #[command(flatten)]
     pub(crate) output: OutputOptions,
 }
 
@@ -441,15 +450,11 @@ pub(crate) struct WearOutOptions {
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) options: DriveOptions,
-    /// A built-in workload, a workload file (.toml) or a block trace, without end: its last phase goes on, a trace begins again.
+    /// A built-in workload, a workload file (.toml) or a block trace, without end: its last phase that writes goes on, a trace begins again.
     #[arg(long, short, default_value = "default", value_name = "NAME|FILE")]
     pub(crate) workload: String,
-    /// How full the drive is at the beginning; the drive's own `fill` otherwise.
-    #[arg(long, value_name = "PERCENT")]
-    pub(crate) fill: Option<String>,
-    /// Keep this many requests outstanding where the speed is measured, whatever the workload says.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) qd: Option<u32>,
+    #[command(flatten)]
+    pub(crate) load: LoadOptions,
     /// The drive is written so that its life takes so many years, 5 if nothing is said: rests between erases and the ages of data follow from that.
     /// With --dwpd: years after which nobody looks any longer.
     #[arg(long, value_name = "N")]
@@ -461,10 +466,10 @@ pub(crate) struct WearOutOptions {
     /// such as 2.5%, of those that the host sees. If nothing is said: the first of uncorrectable, spare and 2.5%.
     #[arg(long, value_name = "WHAT")]
     pub(crate) until: Option<String>,
-    /// The life ends, too, when data that is written could not be read any more after it had been kept for so long, such as 1y: what JESD218 asks of
-    /// client drives at the end of their lives. Read from a copy of the drive after each epoch.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) must_keep: Option<String>,
+    /// The life ends, too, when data that is written could not be read any more after it had been kept without power for so long: a year, if nothing is
+    /// said, as JESD218 asks of client drives at the end of their lives. Read from a copy of the drive after each epoch. none: the data need not keep.
+    #[arg(long, default_value = "1y", value_name = "TIME|none")]
+    pub(crate) must_keep: String,
     /// About how many epochs of a life are run; what is between them is skipped.
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=10_000))]
     pub(crate) epochs: u32,
@@ -477,7 +482,8 @@ pub(crate) struct WearOutOptions {
     /// Skip nothing. A life takes hours then, or days.
     #[arg(long)]
     pub(crate) no_leaps: bool,
-    /// One pass with leaps that grow with the life, in place of a scout and a pass with even ones: about half the time. The end is known to 2 % of the life.
+    /// One pass with leaps that grow with the life, in place of a scout and a pass with even ones: about half the time. Lives that a
+    /// page ends are some 5 % shorter in the mean; the output says within how much the end is known.
     #[arg(long, conflicts_with = "no_leaps")]
     pub(crate) quick: bool,
     /// Write the lives as JSON ("-": standard output). docs/reference/wear-out.md describes every name.

@@ -56,7 +56,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let output = OutputOptions { html: Some(options.output.html.clone().unwrap_or_else(|| PathBuf::from(PAGE))), ..options.output.clone() };
     let aged = aged_plans(options)?;
     let names = split(&options.workload);
-    let load = options.load.load()?;
+    let load = options.length.of(options.load.load()?)?;
     let workloads = load_workloads(&names, &load, options)?;
     load.check(&workloads)?;
     let digests = names.iter().map(|name| command::workload_name(name)).collect::<Result<Vec<WorkloadName>, Failure>>()?;

@@ -5,20 +5,17 @@ use wordline_workload::file::spec::Multiple;
 use wordline_workload::trace::{OnFault, ReadOptions};
 use wordline_workload::{Fit, Format, WithinTick};
 
-use crate::args::{LoadOptions, TraceOptions};
+use crate::args::{LengthOptions, LoadOptions, TraceOptions};
 use crate::columns::read;
 use crate::failure::Failure;
 
 impl LoadOptions {
-    /// The load that was asked for.
+    /// The load that was asked for, as long as its workload is.
     pub(crate) fn load(&self) -> Result<Load, Failure> {
-        let length = self.length.as_deref().map(Multiple::parse).transpose();
         Ok(Load {
             queue_depth: self.qd,
             open_loop: self.open_loop,
             speed: self.speed,
-            repeat: self.repeat,
-            requests: self.requests,
             fit: self.fit.as_deref().map(Fit::parse).transpose()?,
             lenient: self.lenient,
             format: format(self.format.as_deref())?,
@@ -29,9 +26,22 @@ impl LoadOptions {
             fill: self.fill.as_deref().map(share).transpose()?,
             prefill_reads: self.prefill_reads,
             secure: self.secure_fraction.as_deref().map(share).transpose()?,
+            ..Load::default()
+        })
+    }
+}
+
+impl LengthOptions {
+    /// `load` with the length that was asked for.
+    pub(crate) fn of(&self, load: Load) -> Result<Load, Failure> {
+        let length = self.length.as_deref().map(Multiple::parse).transpose();
+        Ok(Load {
+            repeat: self.repeat,
+            requests: self.requests,
             length: length.map_err(|error| Failure::Usage(format!("--length: {error}")))?.map(|multiple| multiple.0),
             until_steady: self.until_steady,
             round: self.round,
+            ..load
         })
     }
 }

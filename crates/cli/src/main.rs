@@ -19,6 +19,7 @@ mod failure;
 mod files;
 mod forensics;
 mod import;
+mod life_time;
 mod load;
 mod logs;
 mod looking;
@@ -91,5 +92,26 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Drives => drives::list(),
         Command::Workloads { name } => drives::workloads(name.as_deref()),
         Command::Describe(options) => drives::describe(&options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args;
+
+    use super::*;
+    use crate::args::LoadOptions;
+
+    #[test]
+    fn every_command_that_puts_a_load_on_a_drive_has_all_options_of_loads() {
+        let shape = shape();
+        let group = LoadOptions::augment_args(clap::Command::new("load"));
+        for name in ["run", "compare", "wear-out"] {
+            let command = shape.find_subcommand(name).expect("it is a command");
+            for option in group.get_arguments() {
+                assert!(command.get_arguments().any(|arg| arg.get_long() == option.get_long()), "{name} has no --{}", option.get_id());
+            }
+        }
+        assert!(group.get_arguments().any(|option| option.get_long() == Some("fit")));
     }
 }

@@ -78,6 +78,15 @@ impl Counter {
         }
     }
 
+    /// Says something that is true once.
+    pub(crate) fn say(&self, what: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{}: {what}", self.name)),
+            None if !self.quiet => eprintln!("{}: {what}", self.name),
+            None => {}
+        }
+    }
+
     /// All are done.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {

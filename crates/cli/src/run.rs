@@ -30,7 +30,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         }
         None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };
-    let load = options.load.load()?;
+    let load = options.length.of(options.load.load()?)?;
     let workload = load::workload(&options.workload, &load)?;
     load.check(std::slice::from_ref(&workload))?;
     let faults = faults(options)?;

@@ -2,23 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use wordline_lab::conditions::span;
+use wordline_lab::conditions::{span, span_text};
 use wordline_plan::Plan;
 use wordline_report::lifetime::{page, shown};
+use wordline_report::text::number;
 use wordline_report::{LifetimeResult, LifetimesResult};
 use wordline_runs::wear_out::{Ends, Leaps, Pace, WearOut, YEARS_BAND, wear_out as live};
-use wordline_runs::{Load, Progress, parallel, share};
-use wordline_units::Nanos;
+use wordline_runs::{Progress, Repeated, parallel, share};
+use wordline_units::{Nanos, calendar};
 use wordline_workload::trace;
 
 use crate::args::WearOutOptions;
 use crate::command;
 use crate::failure::Failure;
 use crate::files;
+use crate::life_time::LifeTime;
 use crate::load;
 use crate::places::Places;
 use crate::plans::{Starts, raw_flash_note};
 use crate::progress::{Board, Counter};
+
+/// Time without power at the end of life that JESD218 asks of client drives.
+const YEAR_KEPT: Nanos = Nanos::from_millis(calendar::YEAR * 1_000);
 
 pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
     let asked = asked(options)?;
@@ -27,10 +32,12 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("drive '{name}' is named twice (place {}); hold it against another one", at + 1)));
     }
     let plan_options = &options.options.plan;
-    let plans = plan_options.shape.load_alike(&names, &plan_options.cells, Starts::Alike(options.fill.is_some()))?;
+    let plans = plan_options.shape.load_alike(&names, &plan_options.cells, Starts::Alike(options.load.fill.is_some()))?;
     let plans = plans.into_iter().map(|plan| options.options.seeded(plan)).collect::<Result<Vec<Plan>, Failure>>()?;
-    let load = Load { queue_depth: options.qd, fill: options.fill.as_deref().map(share).transpose()?, ..Load::default() };
+    let load = options.load.load()?;
     let workload = load::workload(&options.workload, &load)?;
+    load.check(std::slice::from_ref(&workload))?;
+    let repeats = Repeated::of(&workload)?.told().to_owned();
     let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by(&plans));
 
     let mut places = Places::reading(plans.iter().flat_map(Plan::files));
@@ -44,7 +51,8 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
     let width = plans.iter().map(|plan| plan.name().chars().count()).max().unwrap_or(0);
     let drives = parallel::try_map(threads, plans.len(), |index| {
         let plan = &plans[index];
-        let mut line = Epochs { board: &board, name: format!("{:width$}", plan.name()), counter: None };
+        let time = LifeTime::new(asked.passes());
+        let mut line = Epochs { board: &board, name: format!("{:width$}", plan.name()), counter: None, time };
         let life = live(plan, &workload, &load, &asked, &mut line)?;
         line.finish();
         Ok::<LifetimeResult, Failure>(life)
@@ -58,7 +66,8 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
             format!("{}: no pace was found at which its life takes {years} years; at the last one it takes {:.2}", life.name, life.years)
         }));
     }
-    let result = LifetimesResult { workload: name, drives, notes, made_by };
+    notes.extend(plans.iter().zip(&drives).flat_map(|(plan, life)| beyond(plan, life, &asked)));
+    let result = LifetimesResult { workload: name, repeats, ends: ends(&asked), drives, notes, made_by };
     if let Some(path) = &options.html {
         files::write(path, page(&result).as_bytes())?;
     }
@@ -87,8 +96,11 @@ fn asked(options: &WearOutOptions) -> Result<WearOut, Failure> {
         (None, Some(years)) => (Pace::Years(years), None),
         (None, None) => (usual.pace, None),
     };
-    let wrong_time = |what| Failure::Usage(format!("--must-keep: {what}"));
-    let kept = options.must_keep.as_deref().map(span).transpose().map_err(wrong_time)?.map(|seconds| Nanos((seconds * 1e9) as u64));
+    let wrong_time = |what| Failure::Usage(format!("--must-keep: {what}; or none, where data need not keep"));
+    let kept = match options.must_keep.trim() {
+        "none" => None,
+        text => Some(span(text).map(|seconds| Nanos((seconds * 1e9) as u64)).map_err(wrong_time)?),
+    };
     let ends = match options.until.as_deref() {
         None => Ends { kept, years, ..usual.ends },
         Some("uncorrectable") => Ends { uncorrectable: true, bad_blocks: None, kept, years },
@@ -105,6 +117,33 @@ fn asked(options: &WearOutOptions) -> Result<WearOut, Failure> {
         (false, false) => Leaps::Even,
     };
     Ok(WearOut { pace, ends, epochs: options.epochs, epoch_writes, sample: options.sample, leaps })
+}
+
+/// What ends a life, in words.
+fn ends(asked: &WearOut) -> Vec<String> {
+    let Ends { uncorrectable, kept, bad_blocks, years } = asked.ends;
+    let kept = kept.map(|kept| {
+        let told = span_text(kept.as_secs_f64());
+        let by = if kept == YEAR_KEPT { ", as JESD218 asks of client drives" } else { "" };
+        format!("data that could not be read after {told} without power (--must-keep{by})")
+    });
+    let ends = [
+        uncorrectable.then(|| "a page that cannot be read".to_owned()),
+        kept,
+        Some("no write is taken any more".to_owned()),
+        bad_blocks.map(|share| format!("more than {} % of the blocks that the host sees gone bad", number(share * 100.0))),
+        years.map(|years| format!("{years} years")),
+    ];
+    ends.into_iter().flatten().collect()
+}
+
+/// What is to be said of a life that goes beyond what the cells of its drive were calibrated to.
+fn beyond(plan: &Plan, life: &LifetimeResult, asked: &WearOut) -> Vec<String> {
+    if plan.build().cells.is_none() {
+        return Vec::new();
+    }
+    let kept = asked.ends.kept.unwrap_or_default().as_secs_f64();
+    plan.calibrated().beyond(&format!("{} ends with", life.name), f64::from(life.cycles.most), kept, 0.0)
 }
 
 /// What the figures leave out.
@@ -136,7 +175,7 @@ fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
     for (plan, config) in plans.iter().zip(&configs) {
         if config.cells.is_none() {
             notes.push(format!(
-                "{}: cells have no physics, so no page is lost to wear: blocks fail at their limit of erases or by rate",
+                "{}: cells have no physics, so no page is lost to wear or keeping: blocks fail at their limit of erases or by rate",
                 plan.name()
             ));
         } else if config.faults.endurance.is_some() {
@@ -158,6 +197,7 @@ struct Epochs<'a> {
     board: &'a Board,
     name: String,
     counter: Option<Counter>,
+    time: LifeTime,
 }
 
 impl Epochs<'_> {
@@ -169,17 +209,21 @@ impl Epochs<'_> {
 impl Progress for Epochs<'_> {
     fn expect(&mut self, total: Option<u64>) {
         self.finish();
+        self.time.begin();
         self.counter = total.map(|total| self.board.count(&self.name, "epochs", total));
     }
 
     fn update(&mut self, epochs: u64, now: Nanos, doing: &str) {
         let years = now.as_secs_f64() / (365.25 * 86_400.0);
         if let Some(counter) = &mut self.counter {
+            self.time.at(epochs).iter().for_each(|estimate| counter.say(estimate));
             counter.at(epochs, &format!("{doing}, {years:.2} years"));
         }
     }
 
-    fn say(&mut self, _: &str) {}
+    fn say(&mut self, what: &str) {
+        self.counter.iter().for_each(|counter| counter.say(what));
+    }
 }
 
 #[cfg(test)]

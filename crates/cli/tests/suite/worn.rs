@@ -72,6 +72,10 @@ fn what_cannot_be_worn_out_is_refused_before_anything_is_written() {
         (&["--years", "0"], "--years 0"),
         (&["--until", "never"], "expected uncorrectable, spare"),
         (&["--must-keep", "1x"], "is no unit of time"),
+        (&["--must-keep", "never"], "or none, where data need not keep"),
+        (&["--workload", "uniform-read"], "uniform-read writes nothing, so no drive wears out under it"),
+        (&["--fit", "wrap"], "--fit is for traces"),
+        (&["--secure-fraction", "50 %"], "--secure-fraction is for workloads of files"),
         (&["--workload", "no-such-load"], "no-such-load"),
     ] {
         let (code, _, stderr) = told(&scratch, &[&SMALL[..15], arguments, &["--html", "life.html"]].concat());
@@ -79,4 +83,67 @@ fn what_cannot_be_worn_out_is_refused_before_anything_is_written() {
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
         assert!(!scratch.0.join("life.html").exists());
     }
+}
+
+#[test]
+fn the_last_phase_that_writes_is_repeated_and_told() {
+    let scratch = Scratch::new("worn-default");
+    let asked = [&SMALL[..15], &LIMIT, &["--quick", "--sample", "0"]].concat();
+    let (code, shown, stderr) = told(&scratch, &asked);
+    assert_eq!(code, Some(0), "{stderr}");
+    let head =
+        "repeats phase 'storm' without end, the last of 3 that writes; once before it: 'mixed'; left out: 'read-back' (writes nothing)\n";
+    assert!(shown.starts_with(head), "{shown}");
+    let read = scratch.0.join("read.csv");
+    std::fs::write(&read, "op,offset,length\nread,0,4096\n").expect("there is room");
+    let (code, _, stderr) = told(&scratch, &[&SMALL[..15], &LIMIT, &["--workload", "read.csv"]].concat());
+    assert!(code == Some(2) && stderr.contains("read.csv writes nothing"), "{stderr}");
+}
+
+#[test]
+fn a_life_under_a_trace_takes_the_options_of_traces() {
+    let scratch = Scratch::new("worn-trace");
+    // Beyond the drive, and malformed in its last line.
+    let lines: String = (0..400u64).map(|at| format!("{at},write,{},16384\n", at * 7_919 % 500 * (1 << 20))).collect();
+    std::fs::write(scratch.0.join("trace.csv"), format!("time_us,op,offset,length\n{lines}oops\n")).expect("there is room");
+    let asked = [&SMALL[..15], &LIMIT, &["--quick", "--sample", "64", "--workload", "trace.csv"]].concat();
+    let (code, _, stderr) = told(&scratch, &asked);
+    assert_eq!(code, Some(2), "the last line is malformed: {stderr}");
+    let (code, _, stderr) = told(&scratch, &[&asked[..], &["--lenient"]].concat());
+    assert!(code == Some(2) && stderr.contains("choose a fit of 'wrap'"), "its addresses lie beyond the drive: {stderr}");
+    let (code, shown, stderr) = told(&scratch, &[&asked[..], &["--lenient", "--fit", "wrap", "--speed", "2", "--format", "csv"]].concat());
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(shown.starts_with("repeats the trace over and over\n"), "{shown}");
+}
+
+#[test]
+fn data_must_keep_for_a_year_unless_it_need_not_and_cells_beyond_their_calibration_are_told() {
+    let scratch = Scratch::new("worn-keeps");
+    let physics: Vec<&str> = SMALL.iter().copied().filter(|word| !["--physics", "off"].contains(word)).collect();
+    let asked = [&physics[..], &LIMIT, &["--quick", "--sample", "0", "--dwpd", "10", "--set", "calibrated.cycles=200"]].concat();
+    let year = "data that could not be read after 1y without power (--must-keep, as JESD218 asks of client drives)";
+    let (code, shown, stderr) = told(&scratch, &asked);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(shown.contains(year), "{shown}");
+    assert!(
+        shown.contains("note: pageftl ends with cycles of 299, and") && shown.contains("cells were calibrated to 200 cycles"),
+        "{shown}"
+    );
+    let (_, shown, _) = told(&scratch, &[&asked[..], &["--must-keep", "none"]].concat());
+    assert!(!shown.contains("--must-keep") && shown.contains("ends at the first of: a page that cannot be read; no write"), "{shown}");
+    let (_, shown, _) = told(&scratch, &[&asked[..], &["--must-keep", "3mo"]].concat());
+    assert!(shown.contains("after 3mo without power (--must-keep)"), "{shown}");
+}
+
+#[test]
+fn the_time_of_a_life_is_told_from_its_first_epochs_unless_nobody_wants_to_know() {
+    let scratch = Scratch::new("worn-time");
+    let asked = [&SMALL[..], &LIMIT, &["--sample", "0", "--dwpd", "10"]].concat();
+    assert_eq!(told(&scratch, &asked).2, "", "--quiet");
+    let loud: Vec<&str> = asked.iter().copied().filter(|word| *word != "--quiet").collect();
+    let (_, _, stderr) = told(&scratch, &loud);
+    let scout = "in the first 3 of the scout: about ";
+    assert!(stderr.contains(scout) && stderr.contains("in the first 3 of pass 1: about "), "{stderr}");
+    let (_, _, stderr) = told(&scratch, &[&loud[..], &["--quick"]].concat());
+    assert!(!stderr.contains("scout") && stderr.contains("in the first 3 of pass 1: about "), "{stderr}");
 }
