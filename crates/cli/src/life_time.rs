@@ -61,7 +61,7 @@ impl LifeTime {
         let of_most = if most > 1 { format!(", and as long for each further pass, of {most} at most") } else { String::new() };
         match (scout, self.begun, self.growth) {
             (Some(scout), 1, _) => Some(format!(
-                "{measured} of the scout: about {} for the scout, then about {} for each pass of {of_pass} epochs, of {most} at most; {slower}",
+                "{measured} of the scout: at least {} for the scout, then at least {} for each pass of {of_pass} epochs, of {most} at most; {slower}",
                 span(first * f64::from(scout)),
                 span(pass)
             )),
@@ -69,7 +69,7 @@ impl LifeTime {
                 "{measured} of pass 1: about {} for this pass, as the scout took {growth:.1} times as long as its first epochs{of_most}",
                 span(pass * growth)
             )),
-            (None, 1, _) => Some(format!("{measured} of pass 1: about {} for this pass{of_most}; {slower}", span(pass))),
+            (None, 1, _) => Some(format!("{measured} of pass 1: at least {} for this pass{of_most}; {slower}", span(pass))),
             _ => None,
         }
     }
@@ -95,7 +95,7 @@ mod tests {
         time.begin_after(0.0);
         assert_eq!(time.at_after(2, 4.0), None);
         let told = time.at_after(3, 6.0).expect("three epochs are measured");
-        let scout = "an epoch took 2 s in the first 3 of the scout: about 40 s for the scout, then about 2 min for each pass of 60 epochs, of 4 at most";
+        let scout = "an epoch took 2 s in the first 3 of the scout: at least 40 s for the scout, then at least 2 min for each pass of 60 epochs, of 4 at most";
         assert!(told.starts_with(scout), "{told}");
         assert_eq!(time.at_after(4, 8.0), None, "it is told once");
         time.begin_after(60.0);
@@ -110,7 +110,7 @@ mod tests {
         let mut quick = LifeTime::new(Passes { scout: None, epochs: Some(60), most: 1 });
         quick.begin_after(0.0);
         let told = quick.at_after(3, 0.03).expect("three epochs are measured");
-        assert_eq!(told, "an epoch took 10 ms in the first 3 of pass 1: about 600 ms for this pass; epochs of worn cells take longer");
+        assert_eq!(told, "an epoch took 10 ms in the first 3 of pass 1: at least 600 ms for this pass; epochs of worn cells take longer");
         let mut whole = LifeTime::new(Passes { scout: None, epochs: None, most: 1 });
         whole.begin_after(0.0);
         assert!(whole.at_after(3, 3.0).is_some_and(|told| told.ends_with("how many epochs the life has is not known")));

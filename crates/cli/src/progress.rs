@@ -69,7 +69,8 @@ impl Counter {
         } else if !self.quiet && self.told.elapsed() >= Duration::from_secs(5) {
             self.told = Instant::now();
             let rate = done as f64 / self.started.elapsed().as_secs_f64();
-            let left = if rate > 0.0 {
+            // More may be done than was expected.
+            let left = if rate > 0.0 && done < self.total {
                 format!(", {:.1} per second, {:.0} s left", rate, self.total.saturating_sub(done) as f64 / rate)
             } else {
                 String::new()

@@ -142,8 +142,8 @@ fn the_time_of_a_life_is_told_from_its_first_epochs_unless_nobody_wants_to_know(
     assert_eq!(told(&scratch, &asked).2, "", "--quiet");
     let loud: Vec<&str> = asked.iter().copied().filter(|word| *word != "--quiet").collect();
     let (_, _, stderr) = told(&scratch, &loud);
-    let scout = "in the first 3 of the scout: about ";
+    let scout = "in the first 3 of the scout: at least ";
     assert!(stderr.contains(scout) && stderr.contains("in the first 3 of pass 1: about "), "{stderr}");
     let (_, _, stderr) = told(&scratch, &[&loud[..], &["--quick"]].concat());
-    assert!(!stderr.contains("scout") && stderr.contains("in the first 3 of pass 1: about "), "{stderr}");
+    assert!(!stderr.contains("scout") && stderr.contains("in the first 3 of pass 1: at least "), "{stderr}");
 }
