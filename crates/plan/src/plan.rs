@@ -249,8 +249,8 @@ impl Plan {
         crate::identity::number(&self.sections.lines(), self.config.exported_units)
     }
 
-    /// True if `number` is the media number of this plan, by the rule of today or by those of the builds before it: a drive that was made under one of them is the
-    /// same drive.
+    /// True if `number` is the media number of this plan, by the rule of today or by those of the builds before it: a drive that was made under one of them is
+    /// the same drive.
     pub fn has_media_number(&self, number: u128) -> bool {
         let is_number = |number| crate::identity::is_number(&self.sections.lines(), self.config.exported_units, number);
         u64::try_from(number).is_ok_and(is_number)

@@ -190,8 +190,8 @@ impl Broken<'_> {
 pub struct DriveResult {
     /// The drive's name.
     pub name: String,
-    /// Identity of the checked plan: the first 32 hexadecimal digits of BLAKE3 over every line of it, its seed and its capacity. Empty in results of builds that
-    /// had none.
+    /// Identity of the checked plan: the first 32 hexadecimal digits of BLAKE3 over every line of it, its seed and its capacity. Empty in results of builds
+    /// that had none.
     #[serde(default)]
     pub plan_id: String,
     /// Digest of the file of the saved drive that the run began with: the first 32 hexadecimal digits of its BLAKE3. Absent where the drive was new.

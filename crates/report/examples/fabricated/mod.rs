@@ -19,6 +19,8 @@ impl Toy {
         let measured = metrics.finish(events.last().map_or(Nanos::ZERO, |event| event.0), 0);
         let identity = Identity {
             name: self.name.to_owned(),
+            plan_id: format!("{:032x}", self.moved),
+            state: None,
             plan_hash: 0x5EED_0000 + self.moved,
             seed: self.seed,
             event_log_hash: self.seed.wrapping_mul(0xD6E8_FEB8_6659_FD93),
