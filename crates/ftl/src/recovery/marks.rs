@@ -6,7 +6,7 @@ use super::physical_blocks::PhysicalBlocks;
 use super::scan::{RecoveryScan, by_log, lost};
 use crate::config::Config;
 use crate::dispatch::Rooms;
-use crate::pages::oob::{MarkCopy, ProgramMarks};
+use crate::pages::oob::{Filling, MarkCopy, ProgramMarks};
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::rewrites::Rewrite;
 
@@ -24,6 +24,14 @@ fn found_marks(scan: &RecoveryScan, stand: usize, layout: &Layout) -> (u32, Vec<
         }
     }
     (programs, marks)
+}
+
+/// Place in the capacitors of the marks of program unit `program` of the blocks with this `filling`, if they have kept some, and true if all of `marks`, those of
+/// the group, are there: they may keep a unit as overtaken of which the copy here has become the newest again.
+fn kept_place(scan: &RecoveryScan, filling: Filling, program: u32, marks: &[MarkCopy], layout: &Layout) -> Option<(u32, bool)> {
+    let place = *scan.kept_places.get(&(filling, program))?;
+    let units = layout.units_of(program);
+    Some((place, scan.sealed.has_all(filling, program, &marks[units.start as usize..units.end as usize])))
 }
 
 /// Have the journal name the unreadable pages of `group`, which stands on `stand` and is to be erased: without a second copy of their marks the next recovery
@@ -44,7 +52,7 @@ pub(super) fn resume_of_unread(rooms: &mut Rooms, scan: &RecoveryScan, stand: us
     let Some(oob) = metadata.oob_mut() else { return };
     let (programs, marks) = found_marks(scan, stand, &layout);
     let filling = scan.filling(stand);
-    oob.found(group, &marks, programs, None, |program| scan.kept_places.get(&(filling, program)).map(|&place| (place, true)));
+    oob.found(group, &marks, programs, None, |program| kept_place(scan, filling, program, &marks, &layout));
 }
 
 /// Close `group`, which stands on `stand`, or have its summary written first.
@@ -78,7 +86,7 @@ pub(super) fn resume(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, st
     };
     let summary = summary.filter(|_| !broken);
     let filling = scan.filling(stand);
-    oob.found(group, &marks, programs, summary, |program| scan.kept_places.get(&(filling, program)).map(|&place| (place, true)));
+    oob.found(group, &marks, programs, summary, |program| kept_place(scan, filling, program, &marks, &layout));
     if summary.is_none() && !broken {
         // There is no place for a summary: the journal keeps its marks until its data has moved.
         core.groups_mut().close(group);

@@ -178,6 +178,12 @@ impl SealedMarks {
         told.or(seen.summary_at.filter(|&begin| begin < layout.data_programs))
     }
 
+    /// True if a record of program unit `program` of the blocks with this `filling` has all of these `marks` that name a unit.
+    pub(crate) fn has_all(&self, filling: Filling, program: u32, marks: &[MarkCopy]) -> bool {
+        let is_in = |record: &Vec<MarkCopy>| record.iter().zip(marks).all(|(known, mark)| *mark == MarkCopy::NOTHING || known == mark);
+        self.0.get(&(filling, program)).is_some_and(is_in)
+    }
+
     /// True if a second copy of a mark of the blocks with this `filling` names no unit.
     pub(crate) fn has_nothing(&self, filling: Filling, seen: &Seen) -> bool {
         let in_summaries = seen.summaries.iter().filter(|page| page.filling == filling).flat_map(|page| &page.marks);
@@ -225,6 +231,15 @@ mod tests {
         seen.note_summary(layout.data_programs, OobPage { filling: FILLING, first: 0, marks: (0..44).map(mark).collect() });
         assert_eq!(sealed.mark(FILLING, 12, &seen, &layout), Some(mark(12)));
         assert_eq!(sealed.mark(Filling { erases: 4, ..FILLING }, 12, &seen, &layout), None);
+    }
+
+    #[test]
+    fn a_record_has_all_marks_but_those_that_it_passes_over() {
+        let mut sealed = SealedMarks::default();
+        sealed.learn([ProgramMarks { filling: FILLING, program: 2, marks: vec![mark(1), MarkCopy::NOTHING] }]);
+        let has_all = |program: u32, marks: &[MarkCopy]| sealed.has_all(FILLING, program, marks);
+        assert!(has_all(2, &[mark(1), MarkCopy::NOTHING]) && has_all(2, &[MarkCopy::NOTHING, MarkCopy::NOTHING]));
+        assert!(!has_all(2, &[mark(1), mark(2)]) && !has_all(3, &[mark(1), MarkCopy::NOTHING]));
     }
 
     #[test]
