@@ -44,25 +44,61 @@ mod wear_out;
 use std::process::ExitCode;
 
 use args::{Arguments, Command};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 use failure::Failure;
+use wordline_plan::nearest;
+
+/// Options whose values have units, so that `-4GiB` is a value, too.
+const WITH_UNITS: [&str; 2] = ["age", "size"];
 
 /// The command line, which takes `--pe -1` for what it is, so that whoever reads the value says what is wrong with it.
 fn shape() -> clap::Command {
     fn all(command: clap::Command) -> clap::Command {
-        let command = command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg });
+        let command = command.mut_args(|arg| match arg.get_action().takes_values() {
+            true if WITH_UNITS.contains(&arg.get_id().as_str()) => arg.allow_hyphen_values(true),
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        });
         let names: Vec<String> = command.get_subcommands().map(|part| part.get_name().to_owned()).collect();
         names.into_iter().fold(command, |command, name| command.mut_subcommand(name, all))
     }
     all(Arguments::command())
 }
 
+/// Message about a command that there is not, with the nearest of those that there are; `None`: the error is another, or of a command of another.
+fn unknown_command(error: &clap::Error, shape: &clap::Command) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    if std::env::args().nth(1).as_ref() != Some(word) {
+        return None;
+    }
+    let near = nearest(word, shape.get_subcommands().map(clap::Command::get_name));
+    let hint = near.map_or_else(|| "`wordline help` lists them all".to_owned(), |near| format!("did you mean `{near}`?"));
+    Some(format!("unknown command `{word}`: {hint}"))
+}
+
+/// `text` without numbers of the operating system's errors.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    parts.for_each(|part| plain += part.split_once(')').map_or(part, |(_, rest)| rest));
+    plain
+}
+
 fn main() -> ExitCode {
-    let arguments = Arguments::from_arg_matches(&shape().get_matches()).unwrap_or_else(|error| error.exit());
+    let shape = shape();
+    let matches = shape.clone().try_get_matches().unwrap_or_else(|error| match unknown_command(&error, &shape) {
+        Some(said) => {
+            eprintln!("wordline: {said}");
+            std::process::exit(2);
+        }
+        None => error.exit(),
+    });
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match carry_out(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("wordline: {failure}");
+            eprintln!("wordline: {}", without_numbers(&failure.to_string()));
             failure.code()
         }
     }

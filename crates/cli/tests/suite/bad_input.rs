@@ -189,6 +189,10 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["chip", "tlc48", "--show", "vht"], &["vht", "vth"]),
         (&["chip", "tlc48", "--pe", "1k,2k"], &["one P/E count"]),
         (&["chip", "tlc48", "--retention", "1year"], &["yr"]),
+        (&["rn", "pageftl"], &["unknown command `rn`", "did you mean `run`?"]),
+        (&["xyzzy"], &["unknown command `xyzzy`", "wordline help"]),
+        (&["run", "pageftl", "--age", "-2k"], &["'-2k' is not an age"]),
+        (&["run", "pageftl", "--size", "-4GiB"], &["a size cannot be negative"]),
     ];
     let before = names(&scratch.0);
     for (arguments, expected) in cases {
@@ -196,6 +200,7 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?} ended with {:?}: {told}", output.status);
         assert!(!told.contains("panicked"), "{arguments:?} panicked: {told}");
+        assert!(!told.contains("os error"), "{arguments:?} gives a number of the operating system: {told}");
         for word in *expected {
             assert!(told.contains(word), "{arguments:?} does not mention '{word}': {told}");
         }
