@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use wordline_lab::LIFE_BY_MEAN;
 use wordline_lab::conditions::{span, span_text};
 use wordline_plan::Plan;
 use wordline_report::lifetime::{page, shown};
@@ -181,6 +182,9 @@ fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
         } else if config.faults.endurance.is_some() {
             notes.push(format!("{}: beside the wear of its cells, the drive file limits the erases of a block", plan.name()));
         }
+    }
+    if configs.iter().any(|config| config.cells.is_some()) {
+        notes.push(LIFE_BY_MEAN.to_owned());
     }
     if asked.sample > 0 {
         notes.push(format!(

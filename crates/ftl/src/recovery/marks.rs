@@ -26,8 +26,8 @@ fn found_marks(scan: &RecoveryScan, stand: usize, layout: &Layout) -> (u32, Vec<
     (programs, marks)
 }
 
-/// Place in the capacitors of the marks of program unit `program` of the blocks with this `filling`, if they have kept some, and true if all of `marks`, those of
-/// the group, are there: they may keep a unit as overtaken of which the copy here has become the newest again.
+/// Place in the capacitors of the marks of program unit `program` of the blocks with this `filling`, if they have kept some, and true if all of `marks`, those
+/// of the group, are there: they may keep a unit as overtaken of which the copy here has become the newest again.
 fn kept_place(scan: &RecoveryScan, filling: Filling, program: u32, marks: &[MarkCopy], layout: &Layout) -> Option<(u32, bool)> {
     let place = *scan.kept_places.get(&(filling, program))?;
     let units = layout.units_of(program);
