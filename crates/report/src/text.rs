@@ -288,7 +288,13 @@ fn operations(text: &mut String, drive: &DriveResult) {
         let spread = format!("erased {} to {} times (mean {})", blocks.erases_min, blocks.erases_max, number(blocks.erases_mean));
         line(
             text,
-            &format!("  {:<13}{} good, {} bad, {} retired; {spread}", "blocks", count(blocks.good), count(blocks.bad), blocks.retired),
+            &format!(
+                "  {:<13}{} good, {} bad, {} retired; {spread}",
+                "block groups",
+                count(blocks.good),
+                count(blocks.bad),
+                blocks.retired
+            ),
         );
     }
     let busy = &drive.utilisation;

@@ -218,11 +218,12 @@ pub(crate) fn ratio_text(ratio: &Ratio) -> String {
     }
 }
 
-/// A ratio in few letters, however large: an interval over two seeds can have any end.
+/// A ratio in few letters, however large or small: an interval over two seeds can have any end.
 pub(crate) fn factor(ratio: f64) -> String {
     match ratio {
-        1e5.. => format!("{ratio:.1e}"),
-        1e3.. => format!("{ratio:.0}"),
+        1e-3..0.01 => format!("{ratio:.4}"),
+        1e3..1e5 => format!("{ratio:.0}"),
+        _ if ratio > 0.0 && (ratio < 1e-3 || ratio >= 1e5) => format!("{ratio:.1e}"),
         _ => format!("{ratio:.3}"),
     }
 }
@@ -258,7 +259,24 @@ mod tests {
 
     #[test]
     fn ratios_of_any_size_fit_their_column() {
-        let all = [0.0, 0.0213, 1.0, 999.4, 1_234.5, 99_999.4, 123_456.0, 21_931_769_743_363.5, f64::INFINITY];
-        assert_eq!(all.map(factor), ["0.000", "0.021", "1.000", "999.400", "1234", "99999", "1.2e5", "2.2e13", "inf"]);
+        let all = [
+            0.0,
+            2.13e-6,
+            0.000_213,
+            0.002_13,
+            0.0213,
+            0.213,
+            1.0,
+            999.4,
+            1_234.5,
+            99_999.4,
+            123_456.0,
+            21_931_769_743_363.5,
+            f64::INFINITY,
+        ];
+        assert_eq!(
+            all.map(factor),
+            ["0.000", "2.1e-6", "2.1e-4", "0.0021", "0.021", "0.213", "1.000", "999.400", "1234", "99999", "1.2e5", "2.2e13", "inf"]
+        );
     }
 }
