@@ -131,7 +131,7 @@ fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
             None => vec![(None, options.shape.load_alike(drives, &cells, Starts::asked(options))?)],
         };
         let (age, plans) = (cells.asked_age(), &at[0].1);
-        if let Some(earlier) = aged.iter().find(|earlier| earlier.swept == at[0].0 && earlier.plans[0].id() == plans[0].id()) {
+        if let Some(earlier) = aged.iter().find(|earlier| earlier.swept == at[0].0 && earlier.plans[0].makes_same(&plans[0])) {
             let [age, earlier] = [&age, &earlier.age].map(|age| age.as_deref().unwrap_or_default());
             let why = if age == earlier { "is named twice".to_owned() } else { format!("is the same as '{earlier}'") };
             return Err(Failure::Usage(format!("--age: '{age}' {why}; name each age once")));

@@ -138,7 +138,7 @@ impl Sweep {
     /// Refuses values that make no other drive of any drive. `where_they_are` is said of drives that are not yet what will run.
     fn refuse_same(&self, plans: &[Vec<Plan>], where_they_are: Option<&str>) -> Result<(), Failure> {
         for (index, now) in plans.iter().enumerate() {
-            let same = |known: &Vec<Plan>| known.iter().zip(now).all(|(known, now)| known.id() == now.id());
+            let same = |known: &Vec<Plan>| known.iter().zip(now).all(|(known, now)| known.makes_same(now));
             let Some(earlier) = plans[..index].iter().position(same) else { continue };
             let (now, before) = (&self.values[index], &self.values[earlier]);
             let place = where_they_are.map(|place| format!(" {place}")).unwrap_or_default();
@@ -167,7 +167,7 @@ pub(crate) fn notes(all: &[&[Plan]], key: &str) -> Vec<String> {
             each.dedup();
             notes.push(format!("{}: the values of {key} have not the same raw flash: {}", first.name(), each.join(", ")));
         }
-        if drives.iter().all(|plan| plan.id() == first.id()) {
+        if drives.iter().all(|plan| plan.makes_same(first)) {
             notes.push(format!("{}: {key} changes nothing in it", first.name()));
         }
     }

@@ -44,6 +44,21 @@ pub(crate) fn id(lines: &[Line<'_>], exported: u64, seed: u64) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
+/// The lines that act: without those of parts that are switched off, but for the switch, and without the two ways to say what the host sees.
+pub(crate) fn acting<'a>(lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
+    let off = off(&lines);
+    let is_elsewhere = |line: &Line<'_>| matches!((line.section, line.key), ("mapping", "capacity" | "over_provisioning"));
+    lines.into_iter().filter(|line| (line.key == "on" || !off.contains(&line.section)) && !is_elsewhere(line)).collect()
+}
+
+/// Sections of parts that are switched off, and of tables that nobody made.
+fn off(lines: &[Line<'_>]) -> Vec<&'static str> {
+    // A table that nobody made is part of no drive: drives made before there were such tables keep their number.
+    let is_unmade = |line: &Line<'_>| LOT_TABLES.contains(&line.section) && line.key == "seed" && line.value == "\"none\"";
+    let is_off = |line: &Line<'_>| line.key == "on" && line.value == "false";
+    lines.iter().filter(|line| is_off(line) || is_unmade(line)).map(|line| line.section).collect()
+}
+
 /// The media number of the plan of these `lines` whose host sees `exported` units.
 pub(crate) fn number(lines: &[Line<'_>], exported: u64) -> u64 {
     whole(lines, exported, switched_on(lines).into_iter(), !copies(lines))
@@ -98,10 +113,7 @@ fn is_default(line: &Line<'_>) -> bool {
 fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Item = &'a Line<'a>>, leaves_out: bool) -> u64 {
     let is_technique = |line: &&Line<'_>| line.section.starts_with(TECHNIQUES);
     // What is set of a part that is off changes nothing.
-    let is_off = |line: &Line<'_>| line.key == "on" && line.value == "false";
-    // A table that nobody made is part of no drive: drives made before there were such tables keep their number.
-    let is_unmade = |line: &Line<'_>| LOT_TABLES.contains(&line.section) && line.key == "seed" && line.value == "\"none\"";
-    let off: Vec<&str> = lines.iter().filter(|line| is_off(line) || is_unmade(line)).map(|line| line.section).collect();
+    let off = off(lines);
     let is_idle = |line: &Line<'_>| line.key != "on" && off.contains(&line.section);
     let before = lines.iter().take_while(|line| !is_technique(line));
     let after = lines.iter().skip_while(|line| !is_technique(line)).filter(|line| !is_technique(line));
@@ -192,6 +204,15 @@ mod tests {
         let onset = |value: &str| Plan::load_set("cubeftl", &[format!("physics.wear.onset={value} cycles")]).expect("a preset");
         assert_eq!(onset("0").media_number(), onset("30").media_number());
         assert_ne!(onset("0").id(), onset("30").id());
+    }
+
+    #[test]
+    fn plans_that_differ_in_what_is_off_make_the_same_drive_and_others_do_not() {
+        let of = |settings: &[&str]| Plan::load_set("pageftl", settings).expect("a preset");
+        let whole = of(&[]);
+        assert!(whole.makes_same(&of(&["techniques.idle-reclaim.until_free=20"])));
+        assert!(!of(&["techniques.idle-reclaim.on=true"]).makes_same(&whole));
+        assert!(!whole.makes_same(&of(&["physics.wear.onset=3 cycles"])) && !of(&[]).makes_same(&whole.with_seed(9)));
     }
 
     #[test]

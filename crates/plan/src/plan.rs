@@ -243,6 +243,13 @@ impl Plan {
         crate::identity::id(&self.sections.lines(), self.config.exported_units, self.seed())
     }
 
+    /// True if both plans make the same drive with the same seed: they differ in parts that are switched off in both, at most.
+    pub fn makes_same(&self, other: &Plan) -> bool {
+        let of =
+            |plan: &Plan| crate::identity::id(&crate::identity::acting(plan.sections.lines()), plan.config.exported_units, plan.seed());
+        of(self) == of(other)
+    }
+
     /// Number that media and saved drives carry, without the seed. It stays what earlier builds gave to the same drive, so it leaves out lines that came
     /// later: [`Plan::id`] tells plans apart.
     pub fn media_number(&self) -> u64 {

@@ -223,7 +223,7 @@ pub(crate) fn factor(ratio: f64) -> String {
     match ratio {
         1e-3..0.01 => format!("{ratio:.4}"),
         1e3..1e5 => format!("{ratio:.0}"),
-        _ if ratio > 0.0 && (ratio < 1e-3 || ratio >= 1e5) => format!("{ratio:.1e}"),
+        _ if ratio > 0.0 && !(1e-3..1e5).contains(&ratio) => format!("{ratio:.1e}"),
         _ => format!("{ratio:.3}"),
     }
 }
