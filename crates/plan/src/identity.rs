@@ -211,7 +211,8 @@ mod tests {
         let of = |settings: &[&str]| Plan::load_set("pageftl", settings).expect("a preset");
         let whole = of(&[]);
         assert!(whole.makes_same(&of(&["techniques.idle-reclaim.until_free=20"])));
-        assert!(!of(&["techniques.idle-reclaim.on=true"]).makes_same(&whole));
+        let refresh = |on: bool| of(&[&format!("techniques.read-disturb-refresh.on={on}"), "techniques.read-disturb-refresh.reads_max=9"]);
+        assert!(refresh(false).makes_same(&whole) && !refresh(true).makes_same(&whole));
         assert!(!whole.makes_same(&of(&["physics.wear.onset=3 cycles"])) && !of(&[]).makes_same(&whole.with_seed(9)));
     }
 
