@@ -142,16 +142,23 @@ fn a_block_with_a_read_beyond_two_retries_is_moved_where_that_is_asked_for() {
         let groups = drive.firmware()[0].groups();
         let open: BTreeSet<u16> =
             all(&drive).filter(|&group| groups.use_of(group) == Use::Active).map(|group| groups.blocks(group)[0]).collect();
-        let mut seen = drive.observer;
+        let mut seen = std::mem::take(&mut drive.observer);
         seen.beyond.retain(|(_, block)| !open.contains(&(block.0 as u16)));
-        seen
+        // All of it again, once the blocks have been moved.
+        read_all(&mut drive, 4);
+        (seen, drive.observer.beyond_reads)
     };
-    let (on, off) = (with(true), with(false));
-    println!("{} and {} of {} reads beyond two retries", on.beyond_reads, off.beyond_reads, on.reads);
+    let ((on, again_on), (off, again_off)) = (with(true), with(false));
+    println!("{} and {} of {} reads beyond two retries, then {again_on} and {again_off}", on.beyond_reads, off.beyond_reads, on.reads);
     assert!(!on.beyond.is_empty() && on.beyond_reads * 50 < on.reads, "{} of {}", on.beyond_reads, on.reads);
     assert!(on.beyond.is_subset(&on.refreshed), "{:?} were read and not moved", on.beyond.difference(&on.refreshed).collect::<Vec<_>>());
-    // What nobody moves stays.
-    assert!(off.refreshed.is_empty() && off.beyond_reads >= on.beyond_reads);
+    // What nobody moves stays. While blocks move, young data in blocks that are still being written may take more as well.
+    assert!(
+        off.refreshed.is_empty() && off.beyond.is_subset(&on.refreshed),
+        "{:?}",
+        off.beyond.difference(&on.refreshed).collect::<Vec<_>>()
+    );
+    assert!(again_on < again_off, "{again_on} and {again_off}");
 }
 
 /// The groups of the drive's only core.
