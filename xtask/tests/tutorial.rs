@@ -60,7 +60,7 @@ fn a_die_that_cannot_lock_pages_is_refused_and_other_drives_keep_their_number() 
     assert!(told.contains("techniques.lock-or-erase is on, and the die cannot do it: timing.t_lock_page is not set"), "{told}");
     let numbers = include_str!("identity.txt");
     let line = |name: &str| numbers.lines().find(|line| line.split(' ').next() == Some(name)).expect("a line");
-    let now = wordline_plan::Plan::load("secssd").expect("a drive").hash_hex();
+    let now = wordline_plan::Plan::load("secssd").expect("a drive").media_number_hex();
     assert!(line("secssd").ends_with(&now), "{now}");
 }
 
