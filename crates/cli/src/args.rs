@@ -96,7 +96,7 @@ pub(crate) struct DriveOptions {
     pub(crate) seed: Option<u64>,
 }
 
-/// How a workload is put on a drive, for every command that puts one there.
+/// Options of loads, shared by all commands that put a workload on a drive.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LoadOptions {
     /// Keep this many requests outstanding (closed loop), whatever the workload says.
@@ -133,7 +133,7 @@ pub(crate) struct LoadOptions {
     pub(crate) secure_fraction: Option<String>,
 }
 
-/// How long a workload goes on. `wear-out` has none of these: its workload goes on until the drive's life ends, and a trace begins again until then.
+/// Options on the length of a load. `wear-out` has none of these: its workload goes on until the drive's life ends, and a trace begins again until then.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LengthOptions {
     /// Play a trace so many times over; once if nothing is said.

@@ -1,4 +1,4 @@
-//! What a user says of the columns of a trace that its format does not.
+//! Options on the columns of a trace that its format leaves open.
 
 use clap::Args;
 use wordline_units::{Bytes, Nanos};
@@ -7,7 +7,7 @@ use wordline_workload::trace::meaning::{read_sector, read_time_unit};
 
 use crate::failure::Failure;
 
-/// What the columns of a trace mean.
+/// Options on the units of a trace's columns.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ColumnOptions {
     /// The unit of a trace's times: s, ms, us, ns, or so many of one, such as 100ns; that of its format by default.

@@ -16,7 +16,7 @@ pub(crate) struct LifeTime {
     started: Instant,
     /// Seconds of an epoch in the mean of the first ones of this way.
     first: Option<f64>,
-    /// How much longer the scout took than its first epochs had told.
+    /// Ratio of the time that the scout took to the one estimated from its first epochs.
     growth: Option<f64>,
 }
 
@@ -40,7 +40,7 @@ impl LifeTime {
         self.first = None;
     }
 
-    /// So many epochs of this way are done. Returns what is to be told of its time, once.
+    /// Note the number of epochs done in this way. Returns a sentence on its time, once.
     pub(crate) fn at(&mut self, epochs: u64) -> Option<String> {
         self.at_after(epochs, self.started.elapsed().as_secs_f64())
     }

@@ -120,7 +120,7 @@ fn asked(options: &WearOutOptions) -> Result<WearOut, Failure> {
     Ok(WearOut { pace, ends, epochs: options.epochs, epoch_writes, sample: options.sample, leaps })
 }
 
-/// What ends a life, in words.
+/// Sentence on the ends of a life.
 fn ends(asked: &WearOut) -> Vec<String> {
     let Ends { uncorrectable, kept, bad_blocks, years } = asked.ends;
     let kept = kept.map(|kept| {
@@ -138,7 +138,7 @@ fn ends(asked: &WearOut) -> Vec<String> {
     ends.into_iter().flatten().collect()
 }
 
-/// What is to be said of a life that goes beyond what the cells of its drive were calibrated to.
+/// Note on a life that goes beyond the calibration of its drive's cells.
 fn beyond(plan: &Plan, life: &LifetimeResult, asked: &WearOut) -> Vec<String> {
     if plan.build().cells.is_none() {
         return Vec::new();
