@@ -458,7 +458,7 @@ sections! {
 
     /// In which order a die takes its work.
     "schedule" (drive) schedule: Schedule {
-        /// Host reads go before programs and garbage collection.
+        /// Host reads go before programs and garbage collection. A refresh that is past its deadline takes turns with them.
         reads_first: bool = false;
         /// How long a buffered unit may wait for company before it is programmed with padding. "none": until a flush.
         linger: Maybe<Nanos> = Maybe(None);
