@@ -141,7 +141,7 @@ impl Plan {
         &self.notes
     }
 
-    /// What its cells were calibrated to.
+    /// Calibration of its cells.
     pub fn calibrated(&self) -> Calibrated {
         Calibrated::of(&self.sections.calibrated)
     }

@@ -41,7 +41,7 @@ pub struct Saturation {
     pub most: u64,
     /// The share of the latency of its requests that they spent in the host's queue.
     pub queued_share: f64,
-    /// How many more there are with each second; 0 where they came in bursts.
+    /// Growth of the backlog with each second; 0 where they came in bursts.
     pub growth_per_second: f64,
     /// Requests that arrived in a second.
     pub asked_per_second: f64,
@@ -80,7 +80,7 @@ impl Backlog {
         self.left = self.every;
     }
 
-    /// What is to be said where requests came faster than they were served, in a phase that ended at `end` and whose requests spent `queued_share` of their
+    /// Saturation, where requests came faster than they were served, in a phase that ended at `end` and whose requests spent `queued_share` of their
     /// latency in the host's queue.
     pub(crate) fn saturation(&self, end: Nanos, queued_share: f64) -> Option<Saturation> {
         let first = self.samples.first()?.0;
@@ -102,13 +102,13 @@ impl Backlog {
         })
     }
 
-    /// Whether what is in flight at the last arrival is a queue like any other, or a small part of all that was asked.
+    /// True if the number in flight at the last arrival is a queue like any other, or a small part of all that was asked.
     fn is_small(&self) -> bool {
         let backlog = self.last.1;
         backlog < BACKLOG_MIN || (backlog as f64) < SHARE_MIN * self.arrivals as f64
     }
 
-    /// How many more requests were in flight with each second, if the queue grew in each quarter of the arrivals but the first, and what is left of it is no
+    /// Growth of the requests in flight with each second, if the queue grew in each quarter of the arrivals but the first, and what is left of it is no
     /// small part of all that was asked.
     fn growth(&self) -> Option<f64> {
         if self.samples.len() < SAMPLES_MIN || self.is_small() {
@@ -173,7 +173,7 @@ mod tests {
         (0..4_000).for_each(|number| bursts.arrive(Nanos(number / 200 * 1_000_000), number % 200));
         assert!(bursts.saturation(Nanos(20_000_000), 0.93).is_some());
         assert_eq!(bursts.saturation(Nanos(20_000_000), 0.4), None, "most of it is the drive's own time");
-        // So few are a queue like any other.
+        // A few requests are a queue like any other.
         let mut few = Backlog::default();
         (1..=63).for_each(|number| few.arrive(Nanos(5), number));
         assert_eq!(few.saturation(Nanos(940_005), 0.99), None);

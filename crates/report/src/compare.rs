@@ -55,7 +55,7 @@ pub struct Ratio {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// How likely a ratio at least as far from 1 is where nothing differs, by Student's t on both sides; null with one seed, and where the drives began
+    /// Chance of a ratio at least as far from 1 where nothing differs, by Student's t on both sides; null with one seed, and where the drives began
     /// differently.
     #[serde(default)]
     pub p: Option<f64>,

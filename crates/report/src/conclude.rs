@@ -272,7 +272,7 @@ fn warnings(measured: &Measured) -> Vec<String> {
     warnings
 }
 
-/// What is to be said of an open loop that a drive could not follow; `has_phases`: it is one of several phases.
+/// Sentence on an open loop that a drive could not follow; `has_phases`: it is one of several phases.
 fn unable(found: &SaturatedResult, has_phases: bool) -> String {
     let of = if has_phases { format!(" of phase {}", found.phase) } else { String::new() };
     if found.growth_per_second > 0.0 {

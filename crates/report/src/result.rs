@@ -225,7 +225,7 @@ pub struct DriveResult {
     /// Cost of the faults of its schedule. Absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<LostResult>,
-    /// What was done to the requests of a trace. Absent where the workload is none.
+    /// Changes to the requests of a trace. Absent where the workload is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceResult>,
     /// What the host got.
@@ -612,7 +612,7 @@ pub struct SaturatedResult {
     /// The share of the latency of its requests that they spent in the host's queue.
     #[serde(default)]
     pub queued_share: f64,
-    /// How many more there were with each second; 0 where they came in bursts and the backlog did not grow all the time.
+    /// Growth of the backlog with each second; 0 where they came in bursts and the backlog did not grow all the time.
     #[schemars(extend("x-unit" = "1/s"))]
     pub growth_per_second: f64,
     /// Requests that arrived in a second, up to the last arrival; over the whole phase where all arrived at once.

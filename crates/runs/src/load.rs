@@ -32,7 +32,7 @@ pub struct Load {
     pub sector: Option<Bytes>,
     /// Address spaces of a trace's volumes; each its own by default.
     pub spaces: Option<Spaces>,
-    /// What becomes of a trace's records that share a time because its clock is coarse; they are spread by default.
+    /// Treatment of a trace's records that share a time because its clock is coarse. By default they are spread.
     pub within_tick: Option<WithinTick>,
     /// Share of the drive that is written, in order, before the run.
     pub fill: Option<f64>,

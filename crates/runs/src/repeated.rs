@@ -73,7 +73,7 @@ impl Repeated {
         &self.workload
     }
 
-    /// What of the workload is without end, and what is left out of it, in words.
+    /// Sentence on the part of the workload that is without end, and on the parts that are left out.
     pub fn told(&self) -> &str {
         &self.told
     }
@@ -87,7 +87,7 @@ fn writes(phase: &PhaseSpec) -> bool {
     phase.mix.write > 0.0
 }
 
-/// Whether a phase ends without a clock. Requests of an open loop have times of their own.
+/// True if a phase ends without a clock. Requests of an open loop have times of their own.
 fn ends_by_itself(phase: &PhaseSpec) -> bool {
     let Limit { requests, bytes, .. } = phase.limit;
     requests.is_some() || bytes.is_some() || matches!(phase.arrival, Arrival::Open { .. })

@@ -63,7 +63,7 @@ impl Stages {
         &self.source
     }
 
-    /// What is to be told of the load, once it was served: where the workload held fewer requests than were asked for.
+    /// Note on a load that was served: the workload held fewer requests than were asked for.
     pub(crate) fn note(&self) -> Option<String> {
         let asked = self.requests.filter(|_| self.absent > 0)?;
         let served = count(asked - self.absent);

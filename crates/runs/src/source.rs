@@ -175,7 +175,7 @@ impl Source {
         }
     }
 
-    /// What is to be told of a trace beside its figures, once its requests were issued.
+    /// Changes to a trace whose requests were issued, for a place beside its figures.
     pub(crate) fn trace(&self) -> Option<TraceResult> {
         match &self.0 {
             Kind::Traced { traced, replay, .. } => Some(traced.told(replay.as_ref())),

@@ -45,11 +45,11 @@ pub struct Traced {
     writes: bool,
 }
 
-/// What was seen of a trace when it was read for the first time.
+/// Facts about a trace from its first reading.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     tick: Tick,
-    /// What becomes of records with one time, where that makes a difference.
+    /// Treatment of records with one time, where it makes a difference.
     within: Option<WithinTick>,
     volumes: usize,
     skipped: u64,
@@ -58,7 +58,7 @@ struct Seen {
 
 /// The requests of a trace that is played on a drive, until one cannot be read.
 pub(crate) trait Played: Iterator<Item = Result<HostRequest, TraceError>> {
-    /// What was changed about them so far, and what its volumes need on the drive.
+    /// Changes to them so far, and the bytes that its volumes need on the drive.
     fn changes(&self) -> (Changes, Bytes);
 }
 
@@ -167,7 +167,7 @@ impl Traced {
         Ok(Traced { path: path.to_owned(), read, fit, replay, timed, requests, writes: writes > 0, seen })
     }
 
-    /// What is to be told beside the figures of a run in which `played` was issued.
+    /// Changes for a place beside the figures of a run in which `played` was issued.
     pub(crate) fn told(&self, played: &dyn Played) -> TraceResult {
         let Seen { tick, within, volumes, skipped, late } = self.seen;
         let (changes, reach) = played.changes();
@@ -199,7 +199,7 @@ impl Traced {
         self.timed
     }
 
-    /// Whether any of its requests writes.
+    /// True if any of its requests writes.
     pub(crate) fn writes(&self) -> bool {
         self.writes
     }
@@ -236,7 +236,7 @@ impl Traced {
     }
 }
 
-/// What becomes of the records of the trace `name` that have one time; `None` where nothing is to be said of that.
+/// Treatment of the records of the trace `name` that have one time; `None` where it makes no difference.
 ///
 /// # Errors
 ///

@@ -102,7 +102,7 @@ pub enum FitError {
     },
 }
 
-/// What a fit has done to the requests of a trace that were placed so far.
+/// Changes that a fit has made to the requests of a trace, of those placed so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Requests at another address than their own: that of their volume, behind the volumes before it.
@@ -180,7 +180,7 @@ impl Placement {
         self.bases.len()
     }
 
-    /// What the volumes need side by side.
+    /// Bytes that the volumes need side by side.
     pub fn reach(&self) -> Bytes {
         Bytes(self.reach)
     }
@@ -254,7 +254,7 @@ impl Placement {
         match record.op {
             HostOp::Read | HostOp::Write => Some((from, end - start)),
             HostOp::Trim | HostOp::Flush => {
-                // Of the last touched unit, the drive may hold no more than what is touched.
+                // The drive may hold no more of the last touched unit than what is touched.
                 let to = packed(end).min(self.capacity);
                 (to > from).then(|| (from, to - from))
             }

@@ -9,7 +9,7 @@ use crate::fit::{Changes, Placed, Placement};
 use crate::trace::{TraceError, TraceReader, TraceRecord};
 use crate::words::did_you_mean;
 
-/// What becomes of records that share one time because the clock of their trace is coarse.
+/// Treatment of records that share one time because the clock of their trace is coarse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WithinTick {
     /// They are spread evenly over the tick, in their order.
@@ -127,7 +127,7 @@ pub struct Replay<'a, O> {
     requests: u64,
     finished: bool,
     ahead: Option<Ahead<'a>>,
-    /// What is left of a request that was split, and the number of sectors that it has.
+    /// Rest of a request that was split, and the number of sectors that it has.
     rest: Option<(HostRequest, u64)>,
     changes: Changes,
 }
@@ -167,7 +167,7 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
         &self.placement
     }
 
-    /// What was changed about the requests that were played so far.
+    /// Changes to the requests that were played so far.
     pub fn changes(&self) -> Changes {
         self.changes
     }

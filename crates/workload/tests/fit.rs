@@ -42,7 +42,7 @@ fn a_request_across_the_end_goes_on_at_the_beginning_when_it_wraps() {
     let (extents, changes) = play(&trace(&[(op, 512, 5 * mib / 2), (HostOp::Read, 0, 512)]), mib, Fit::Wrap);
     assert_eq!(extents, [(512, mib - 512), (0, mib), (0, mib / 2 + 512), (0, 512)]);
     assert_eq!(changes, Changes { split: 1, ..Changes::default() });
-    // What fits, or ends at the end, is left alone.
+    // A request that fits, or ends at the end, is left alone.
     let (extents, changes) = play(&trace(&[(op, 0, 4096), (op, mib - 4096, 4096), (op, mib, 4096)]), mib, Fit::Wrap);
     assert_eq!((extents, changes.elsewhere, changes.split), (vec![(0, 4096), (mib - 4096, 4096), (0, 4096)], 1, 0));
 }

@@ -152,7 +152,7 @@ fn a_block_with_a_read_beyond_two_retries_is_moved_where_that_is_asked_for() {
     println!("{} and {} of {} reads beyond two retries, then {again_on} and {again_off}", on.beyond_reads, off.beyond_reads, on.reads);
     assert!(!on.beyond.is_empty() && on.beyond_reads * 50 < on.reads, "{} of {}", on.beyond_reads, on.reads);
     assert!(on.beyond.is_subset(&on.refreshed), "{:?} were read and not moved", on.beyond.difference(&on.refreshed).collect::<Vec<_>>());
-    // What nobody moves stays. While blocks move, young data in blocks that are still being written may take more as well.
+    // Data that nobody moves stays. While blocks move, young data in blocks that are still being written may take more as well.
     assert!(
         off.refreshed.is_empty() && off.beyond.is_subset(&on.refreshed),
         "{:?}",

@@ -19,9 +19,9 @@ pub use shown::shown;
 pub struct LifetimesResult {
     /// The workload, without end.
     pub workload: WorkloadName,
-    /// What of the workload is repeated until a life ends, and what is left out of it.
+    /// Part of the workload that is repeated until a life ends, and the parts that are left out.
     pub repeats: String,
-    /// What ends a life: whatever of it comes first.
+    /// Ends of a life: the first to come counts.
     pub ends: Vec<String>,
     /// The life of each drive; the first is the one that the others are held against.
     pub drives: Vec<LifetimeResult>,

@@ -1,4 +1,4 @@
-//! What was done to a trace to play it on a drive: beside its figures, because each of these things changes what they are of.
+//! Changes to a trace that was played on a drive: beside its figures, because each of them changes the load that they are of.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use wordline_units::{Bytes, Nanos};
 
 use crate::text::count;
 
-/// What was done to the requests of a trace. Counts are of requests that were issued, in all of the times that the trace was played.
+/// Changes to the requests of a trace. Counts are of requests that were issued, in all of the times that the trace was played.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceResult {
     /// The tick of its times: the greatest common divisor of the steps between them; null where it has no times, or too few to be sure.
@@ -25,10 +25,10 @@ pub struct TraceResult {
     pub volumes: u64,
     /// `apart` if each volume has an address space of its own, side by side; `one` if they were taken as one.
     pub spaces: String,
-    /// What the volumes need on a drive.
+    /// Bytes that the volumes need on a drive.
     #[schemars(extend("x-unit" = "B"))]
     pub reach_bytes: u64,
-    /// What was done with addresses beyond the drive: reject, wrap, scale or compact.
+    /// Treatment of addresses beyond the drive: reject, wrap, scale or compact.
     pub fit: String,
     /// Requests at another address than their own.
     #[schemars(extend("x-unit" = "requests"))]
@@ -42,7 +42,7 @@ pub struct TraceResult {
     /// Requests of which a part was left out.
     #[schemars(extend("x-unit" = "requests"))]
     pub clipped: u64,
-    /// What was left out of them.
+    /// Bytes that were left out of them.
     #[schemars(extend("x-unit" = "B"))]
     pub clipped_bytes: u64,
     /// Trims that were shrunk to what the trace reads or writes of what they cover.
@@ -61,7 +61,7 @@ pub struct TraceResult {
 }
 
 impl TraceResult {
-    /// What must be known beside the figures.
+    /// Sentences that belong beside the figures.
     pub fn notes(&self) -> Vec<String> {
         self.of_times().into_iter().chain(self.of_volumes()).chain(self.of_places()).chain(self.of_lines()).collect()
     }

@@ -19,7 +19,7 @@ pub struct LineFault {
     pub found: String,
     /// `; did you mean …?`, or empty.
     pub hint: String,
-    /// Whether such lines are usual in the format, so that they are passed over and counted by any reading.
+    /// True if such lines are usual in the format, so that they are passed over and counted by any reading.
     pub is_usual: bool,
 }
 
@@ -121,12 +121,12 @@ pub enum TraceError {
         /// What the system or the decompressor said.
         source: io::Error,
     },
-    /// What was said of the columns is of none that the file has.
+    /// An option on columns is of none that the file has.
     #[error("{file}: {what} does nothing here: {why}")]
     Meaningless {
         /// The file.
         file: String,
-        /// What was said.
+        /// The option.
         what: &'static str,
         /// Why nothing follows from it.
         why: String,

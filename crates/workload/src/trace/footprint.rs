@@ -57,18 +57,18 @@ impl Footprint {
         Bytes(self.unit)
     }
 
-    /// What a drive needs to hold every volume at its own addresses, side by side. Each begins at a whole unit, and the last ends at its last sector.
+    /// Bytes that a drive needs to hold every volume at its own addresses, side by side. Each begins at a whole unit, and the last ends at its last sector.
     pub fn reach(&self) -> Bytes {
         self.needed(|volume| volume.size, |volume| volume.end)
     }
 
-    /// What a drive needs to hold the touched units only; of the last one, as much as is touched.
+    /// Bytes that a drive needs to hold the touched units only; of the last one, as much as is touched.
     pub fn touched(&self) -> Bytes {
         let size = |volume: &VolumeExtent| volume.touched.count().saturating_mul(self.unit);
         self.needed(size, |volume| size(volume) - (volume.touched_end.next_multiple_of(self.unit) - volume.touched_end))
     }
 
-    /// What volumes need that are of these sizes, and end there.
+    /// Bytes that volumes of these sizes need, which end there.
     fn needed(&self, size: impl Fn(&VolumeExtent) -> u64, end: impl Fn(&VolumeExtent) -> u64) -> Bytes {
         let (mut base, mut needed): (u64, u64) = (0, 0);
         for volume in self.volumes.iter().filter(|volume| size(volume) > 0) {

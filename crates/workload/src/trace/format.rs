@@ -241,12 +241,12 @@ impl Format {
         self.entry().0
     }
 
-    /// Whether records have, or can have, times.
+    /// True if records have, or can have, times.
     pub(crate) fn has_times(self) -> bool {
         !matches!(self, Format::Nexus5 | Format::Ascii(Ascii { time: AsciiTime::Position, .. }))
     }
 
-    /// Whether addresses or sizes are counted in sectors.
+    /// True if addresses or sizes are counted in sectors.
     pub(crate) fn counts_sectors(self) -> bool {
         match self {
             Format::Tencent | Format::Spc | Format::CloudPhysics | Format::Ycsb | Format::Nexus5 | Format::Blkparse(_) => true,

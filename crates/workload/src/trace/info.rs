@@ -40,7 +40,7 @@ pub struct TraceInfo {
     pub first: Vec<TraceRecord>,
     /// The last records.
     pub last: Vec<TraceRecord>,
-    /// How many volumes the file has; more than are named where they were taken as one.
+    /// Number of volumes in the file; more than are named where they were taken as one.
     pub volumes_met: usize,
     /// Lines that were passed over: malformed ones in a lenient reading, and those without a request that are usual in the format.
     pub skipped_lines: u64,

@@ -1,4 +1,4 @@
-//! What a user says of a trace that its format does not: the unit of its times, the size of its sectors, and whether its volumes are one.
+//! Facts of a trace that its format leaves open: the unit of its times, the size of its sectors, and whether its volumes are one.
 
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Nanos};

@@ -192,12 +192,12 @@ impl<'a> TraceReader<'a> {
         self.volumes.names()
     }
 
-    /// How many volumes were met so far; more than there are names where all are one.
+    /// Number of volumes met so far; more than there are names where all are one.
     pub fn volumes_met(&self) -> usize {
         self.volumes.met()
     }
 
-    /// What was passed over so far.
+    /// Lines passed over so far.
     pub fn skipped(&self) -> &Skipped {
         &self.skipped
     }

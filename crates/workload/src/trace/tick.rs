@@ -20,7 +20,7 @@ const FINE: Nanos = Nanos(10_000);
 /// A clock is coarse where at least one record in so many has the time of the one before it.
 const SHARED_OF: u64 = 10;
 
-/// What the times of a trace say of its clock.
+/// Clock of a trace, by its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tick {
     /// The greatest common divisor of the steps between times; `None` where there are too few to be sure.
@@ -32,12 +32,12 @@ pub struct Tick {
     pub shared: u64,
     /// The most records with one time.
     pub most: u64,
-    /// Whether the tick is coarser than the gaps between records, so that many share one time.
+    /// True if the tick is coarser than the gaps between records, so that many share one time.
     pub coarse: bool,
 }
 
 impl Tick {
-    /// Whether many records share a time and nobody can say how long the tick is.
+    /// True if many records share a time and the length of the tick is unknown.
     pub fn is_unknown(&self) -> bool {
         self.length.is_none() && self.records >= RECORDS_MIN && self.is_shared()
     }
@@ -89,7 +89,7 @@ impl TickFinder {
         }
     }
 
-    /// What they say.
+    /// The clock that was found.
     pub(crate) fn finish(self) -> Tick {
         let is_sure = self.found.records >= RECORDS_MIN && self.steps >= STEPS_MIN;
         let length = is_sure.then_some(Nanos(self.divisor));

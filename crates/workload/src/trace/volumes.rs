@@ -20,7 +20,7 @@ impl Volumes {
         Volumes { spaces, ..Volumes::default() }
     }
 
-    /// How many names were met. [`Volumes::names`] has fewer where all volumes are one.
+    /// Number of names met. [`Volumes::names`] has fewer where all volumes are one.
     pub(crate) fn met(&self) -> usize {
         self.numbers.len()
     }
