@@ -17,6 +17,13 @@ pub(crate) type Reader<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 /// The most files in a row of parents.
 const PARENTS_MAX: usize = 16;
 
+/// Values that hold for a stored plan which does not have the keys: it is of a build whose drives did so.
+const STORED: &str = "[gc]\nscheduler = \"classic\"\n";
+
+fn no_files(_: &Path) -> io::Result<String> {
+    Err(io::Error::other("no files are read here"))
+}
+
 /// All texts of a plan, parsed, the nearest first; settings of a command line come after the files and count before them.
 #[derive(Clone, Debug)]
 pub(crate) struct Gathered {
@@ -58,12 +65,17 @@ impl Gathered {
 
     /// The texts of a drive that a build has written down, this one or an earlier one.
     pub(crate) fn parse_stored(name: &str, text: &str) -> Result<Gathered, PlanError> {
-        Gathered::parse_as(Role::Stored, name, text)
+        let mut gathered = Gathered::parse_as(Role::Stored, name, text)?;
+        let defaults = Layer { name: "defaults of stored plans".to_owned(), text: STORED.to_owned() };
+        let mut found = Vec::new();
+        gathered.chain(Text { layer: defaults, folder: None }, Role::Stored, &no_files, &mut found);
+        gathered.files = gathered.documents.len();
+        if found.is_empty() { Ok(gathered) } else { Err(PlanError::Mistakes(found)) }
     }
 
     fn parse_as(role: Role, name: &str, text: &str) -> Result<Gathered, PlanError> {
         let text = Text { layer: Layer { name: name.to_owned(), text: text.to_owned() }, folder: None };
-        Gathered::from_text(text, role, &|_| Err(io::Error::other("no files are read here")))
+        Gathered::from_text(text, role, &no_files)
     }
 
     /// The texts of the chip called `name`: a preset, or a file where it ends in `.toml`.

@@ -11,11 +11,12 @@ mod techniques;
 use wordline_cells::{Age, Physics};
 use wordline_drive::Config;
 use wordline_drive::config::Cells;
+use wordline_ftl::scheduler::Scheduler;
 use wordline_units::Celsius;
 
 use crate::keys::filled::Sections;
 use crate::kind::{Degrees, Kind, Maybe, Share};
-use crate::layer::{Mistakes, Set};
+use crate::layer::{Mistakes, Origin, Set};
 use crate::load::Gathered;
 
 pub(crate) use chip::{IDS, PLANES_MAX, wordlines};
@@ -35,6 +36,10 @@ pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut
                 mistakes.at(&capacity.origin, "mapping.capacity and mapping.over_provisioning say the same thing: set one of them", None);
             }
         }
+    }
+    // Only whole victims can be preempted.
+    if sections.gc.preemptible.value && sections.gc.scheduler.origin == Origin::Default {
+        sections.gc.scheduler.value = Scheduler::Classic;
     }
     let sheet = chip::check(sections, mistakes);
     let rates = drive::check(sections, mistakes);
