@@ -189,8 +189,8 @@ struct Share {
     scheduler: Scheduler,
     /// True if garbage collection has something to do.
     has_gc: bool,
-    /// True if space demands it.
-    is_due: bool,
+    /// True if space demands it, so that the host pays for its programs.
+    is_paid: bool,
     /// True if it goes before the host.
     gc_first: bool,
     credit: i32,
@@ -201,10 +201,12 @@ impl Share {
     fn of(core: &Core, die: DieId) -> Share {
         let GcConfig { scheduler, floor, preemptible, start, .. } = core.settings().gc;
         let state = core.die(die);
-        let is_due = state.is_short(start) || state.is_emptying();
-        let work = DieWork { is_due, free: state.free_count(), floor, preemptible, credit: state.credit() };
+        let is_short = state.is_short(start);
+        let is_due = is_short || state.is_emptying();
+        let is_extra = !is_short && state.empties_extra();
+        let work = DieWork { is_due, is_extra, free: state.free_count(), floor, preemptible, credit: state.credit() };
         let gc_first = scheduler.first(&work) == scheduler::Turn::Gc;
-        Share { scheduler, has_gc: is_due || state.has_wishes(), is_due, gc_first, credit: work.credit }
+        Share { scheduler, has_gc: is_due || state.has_wishes(), is_paid: is_due && !is_extra, gc_first, credit: work.credit }
     }
 
     /// Count a program of the host's on `die`.
@@ -212,7 +214,7 @@ impl Share {
     fn take(self, core: &mut Core, die: DieId) {
         // What the host has while nothing has to be collected is not kept for later.
         let taken = self.scheduler.taken(core.layout().units_per_program);
-        core.die_mut(die).set_credit(if self.is_due { scheduler::add(self.credit, taken) } else { 0 });
+        core.die_mut(die).set_credit(if self.is_paid { scheduler::add(self.credit, taken) } else { 0 });
     }
 }
 

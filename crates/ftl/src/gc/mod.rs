@@ -167,8 +167,12 @@ impl Gc {
         if !must_be_empty && self.start_rewrite(core, panel, metadata, die, Turn::Rewrites) {
             return true;
         }
-        let is_wanted = core.die(die).is_short(core.settings().gc.start) || self.takes_extra_victim(core, panel, die);
+        let is_short = core.die(die).is_short(core.settings().gc.start);
+        let is_wanted = is_short || self.takes_extra_victim(core, panel, die);
         if !is_wanted || self.start_victim(core, panel, metadata, sanitise, die, must_be_empty) {
+            if is_wanted && !is_short {
+                core.die_mut(die).mark_extra();
+            }
             return is_wanted;
         }
         // Where GC finds nothing to collect, the turn is not its own.

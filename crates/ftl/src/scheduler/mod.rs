@@ -17,6 +17,8 @@ pub enum Turn {
 pub struct DieWork {
     /// True if GC must be done: too few block groups are free, or a victim is begun.
     pub is_due: bool,
+    /// True if enough groups are free, and the victim that is begun is one that a technique asked for beyond what space demands.
+    pub is_extra: bool,
     /// Number of free block groups.
     pub free: u32,
     /// Number of free groups at or below which the host opens no further group.
@@ -78,7 +80,7 @@ mod tests {
         #[test]
         fn without_a_free_group_reclaim_goes_first(preemptible in any::<bool>(), floor in 1u32..9, credit in any::<i32>()) {
             for policy in Scheduler::ALL {
-                let first = policy.first(&DieWork { is_due: true, free: 0, floor, preemptible, credit });
+                let first = policy.first(&DieWork { is_due: true, is_extra: false, free: 0, floor, preemptible, credit });
                 prop_assert_eq!(first, Turn::Gc, "{} lets the host take the last room", policy.name());
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! A victim that holds v valid of n units gives n − v units of room and costs v moves. So for each unit that is moved the host may program (n − v) / v units,
 //! and when the victim is empty the host has programmed as many as it has given back: the number of free groups stays where it is, and no host write waits for
-//! more than its own share of the moves. Where no group is free, GC goes first: moved data must always find room.
+//! more than its own share of the moves. Where no group is free, GC goes first: moved data must always find room. A victim that a
+//! technique asked for while enough groups are free holds nobody up: the host goes first, and pays nothing.
 
 use super::{DieWork, Policy, Turn};
 
@@ -15,7 +16,8 @@ pub(super) struct Paced;
 impl Policy for Paced {
     #[inline]
     fn first(&self, die: &DieWork) -> Turn {
-        let is_hosts = !die.is_due || die.credit > 0;
+        // Nobody waits for the room that an extra victim gives.
+        let is_hosts = !die.is_due || die.is_extra || die.credit > 0;
         if die.free > 0 && is_hosts { Turn::Host } else { Turn::Gc }
     }
 
@@ -42,7 +44,7 @@ mod tests {
         fn nobody_waits_for_ever(valid in 1u32..64) {
             let (mut credit, mut moved, mut written) = (0, 0u32, 0u32);
             for _ in 0..20_000 {
-                let die = DieWork { is_due: true, free: 1, floor: 1, preemptible: false, credit };
+                let die = DieWork { is_due: true, is_extra: false, free: 1, floor: 1, preemptible: false, credit };
                 match Paced.first(&die) {
                     Turn::Host => {
                         written += 1;
@@ -70,10 +72,11 @@ mod tests {
 
     #[test]
     fn the_host_is_served_while_it_has_credit() {
-        let die = DieWork { is_due: true, free: 1, floor: 1, preemptible: false, credit: 1 };
+        let die = DieWork { is_due: true, is_extra: false, free: 1, floor: 1, preemptible: false, credit: 1 };
         assert_eq!(Paced.first(&die), Turn::Host);
         assert_eq!(Paced.first(&DieWork { credit: 0, ..die }), Turn::Gc);
         assert_eq!(Paced.first(&DieWork { credit: -5, is_due: false, ..die }), Turn::Host, "nothing has to be reclaimed");
+        assert_eq!(Paced.first(&DieWork { credit: -5, is_extra: true, ..die }), Turn::Host, "nor has it to be now");
         assert_eq!(Paced.first(&DieWork { free: 0, ..die }), Turn::Gc);
     }
 }

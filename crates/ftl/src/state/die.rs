@@ -42,6 +42,8 @@ pub(crate) struct Die {
     pressed_from: Nanos,
     /// Request to collect a victim beyond what space demands.
     extra_victim: Option<Asked>,
+    /// True if the victim that is begun is an extra one.
+    is_extra: bool,
     /// Apart from the rest: most drives never look at it.
     stops: Box<Stops>,
     /// True if the operation under way was noted in `stops`.
@@ -80,6 +82,7 @@ impl Die {
             has_rewrites: false,
             pressed_from: Nanos::MAX,
             extra_victim: None,
+            is_extra: false,
             stops: Box::new(Stops::new()),
             is_noted: false,
             programs: Programs::new(),
@@ -417,6 +420,7 @@ impl Die {
     pub(crate) fn begin_job(&mut self, victim: BlockGroup, cause: Cause, end: u32, (valid, spared): (u32, u32)) {
         assert_eq!(self.job, None);
         self.job = Some(Job { victim, cause, cursor: 0, end });
+        self.is_extra = false;
         self.stale_collected = self.stale_collected.saturating_add(end.saturating_sub(valid + spared));
         self.moved_cause = cause;
         self.victim_valid = valid;
@@ -457,6 +461,17 @@ impl Die {
     #[inline]
     pub(crate) fn is_emptying(&self) -> bool {
         self.job.is_some() || !self.erasable.is_empty() || !self.failed.is_empty()
+    }
+
+    /// Note that the victim that is begun was asked for beyond what space demands.
+    pub(crate) fn mark_extra(&mut self) {
+        self.is_extra = self.job.is_some();
+    }
+
+    /// True if the die empties a victim that was asked for beyond what space demands.
+    #[inline]
+    pub(crate) fn empties_extra(&self) -> bool {
+        self.is_extra && self.job.is_some()
     }
 
     /// True if a rewrite or a further victim is requested, or moved units are still to be programmed.
