@@ -76,7 +76,38 @@ impl<'a> Steady<'a> {
             steady.dies.push(counted);
             steady.turns.push(Reverse((0, die as u32)));
         }
+        if units >= u64::from(layout.units_per_program) {
+            steady.put_out_of_step();
+        }
         steady
+    }
+
+    /// Let dies be at different places of the groups that they write for the host. Dies of one fill would run out of room at one time, and the whole drive would
+    /// collect at once, as no drive in use does.
+    fn put_out_of_step(&mut self) {
+        let dies = self.dies.len() as u32;
+        for die in 0..dies {
+            let ahead = u64::from(self.layout.data_programs) * u64::from(die) / u64::from(dies);
+            (0..ahead).take_while(|_| self.program_host(die as usize)).for_each(drop);
+        }
+        self.dies.iter_mut().for_each(|die| die.clock = 0);
+    }
+
+    /// Write one program unit for the host on `die`. Returns false if the die cannot take one.
+    fn program_host(&mut self, die: usize) -> bool {
+        let Steady { config, layout, dies, closings, draw, .. } = self;
+        let counted = &mut dies[die];
+        counted.reclaim(config, layout, true, closings, draw);
+        if !counted.can_write(config) {
+            return false;
+        }
+        counted.take_credit(config, layout);
+        let (group, _) = counted.program(config, layout, Stream::Host, 1, closings).expect("it can write");
+        for _ in 0..layout.units_per_program {
+            self.invalidate_one();
+        }
+        self.dies[die].land(group, self.layout.units_per_program);
+        true
     }
 
     /// Overwrite until `programs` program units have been written for the host. Stops early where no die can take one.
@@ -84,26 +115,14 @@ impl<'a> Steady<'a> {
         let (mut left, mut stuck) = (programs, 0);
         while left > 0 && stuck < self.dies.len() {
             let Some(Reverse((_, turn))) = self.turns.pop() else { return };
-            let Steady { config, layout, dies, closings, draw, .. } = self;
-            let die = &mut dies[turn as usize];
-            die.reclaim(config, layout, true, closings, draw);
-            if !die.can_write(config) {
+            if self.program_host(turn as usize) {
+                (left, stuck) = (left - 1, 0);
+            } else {
                 // It waits until something of it is overwritten. Where that is so of all dies, it would be so on the drive.
                 stuck += 1;
-                die.clock += config.sheet.timing.program[0].0.max(1);
-                let clock = die.clock;
-                self.turns.push(Reverse((clock, turn)));
-                continue;
+                self.dies[turn as usize].clock += self.config.sheet.timing.program[0].0.max(1);
             }
-            (left, stuck) = (left - 1, 0);
-            die.take_credit(config, layout);
-            let (group, _) = die.program(config, layout, Stream::Host, 1, closings).expect("it can write");
-            let clock = die.clock;
-            for _ in 0..layout.units_per_program {
-                self.invalidate_one();
-            }
-            self.dies[turn as usize].land(group, self.layout.units_per_program);
-            self.turns.push(Reverse((clock, turn)));
+            self.turns.push(Reverse((self.dies[turn as usize].clock, turn)));
         }
     }
 
@@ -224,7 +243,7 @@ impl CountedDie {
     fn serves_host(&self, config: &Config) -> bool {
         let GcConfig { scheduler, floor, preemptible, .. } = config.gc;
         let free = self.free.len() as u32;
-        scheduler.first(&DieWork { is_due: true, free, floor, preemptible, credit: self.credit }) == Turn::Host
+        scheduler.first(&DieWork { is_due: true, is_extra: false, free, floor, preemptible, credit: self.credit }) == Turn::Host
     }
 
     /// Take the credit of one program of the host. What the host has while nothing has to be collected is not kept for later.
