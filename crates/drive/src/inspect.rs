@@ -3,6 +3,7 @@
 use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
+use wordline_ftl::techniques::counts::TechniqueCounts;
 use wordline_ftl::{BlockGroup, Firmware, RewriteCounts, UnitAddr};
 use wordline_units::{BlockId, Cause, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
 
@@ -17,6 +18,17 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Counts of requested rewrites by cause.
     pub fn rewrites(&self) -> Vec<(Cause, RewriteCounts)> {
         RewriteCounts::sums(self.ftls.iter().flat_map(Firmware::rewrites))
+    }
+
+    /// Counts of what techniques were asked and of what became of their answers, of all cores together.
+    pub fn technique_counts(&self) -> Vec<TechniqueCounts> {
+        TechniqueCounts::sums(self.ftls.iter().map(Firmware::technique_counts))
+    }
+
+    /// Number of free block groups of all dies together, and of the die that has the fewest.
+    pub fn free_groups(&self) -> (u64, u32) {
+        let of_die = self.ftls.iter().flat_map(|ftl| ftl.dies().map(|die| ftl.free_groups(die)));
+        of_die.fold((0, u32::MAX), |(all, least), free| (all + u64::from(free), least.min(free)))
     }
 
     /// True if nothing is under way and nothing is waited for but timers of the firmware, which ring for ever.

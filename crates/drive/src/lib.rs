@@ -53,4 +53,6 @@ pub use stripe::Stripe;
 pub use tries::SearchSteps;
 pub use wordline_chip::DieFault;
 pub use wordline_ftl::config::Protection;
+pub use wordline_ftl::techniques::counts::{AnswerCounts, TechniqueCounts, Why};
+pub use wordline_ftl::techniques::hooks::{Hook, Hooks};
 pub use wordline_ftl::{Doubt, FACTS, History, Recovery, RewriteCounts, Trust};

@@ -31,6 +31,7 @@ use crate::state::spared::Spared;
 use crate::state::view::View;
 use crate::state::withheld::{self, LostRun, Withheld};
 use crate::techniques::apply::{ctx, learn_all_wear};
+use crate::techniques::counts::TechniqueCounts;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Ask, Card, Ctx, EraseReport, FlashPage, Leap, Technique};
@@ -479,6 +480,11 @@ impl Firmware {
         failures::utilisation(self.core())
     }
 
+    /// Counts of what techniques were asked and of what became of their answers, since the core was made.
+    pub fn technique_counts(&self) -> Vec<TechniqueCounts> {
+        self.rooms.panel.counts()
+    }
+
     /// Counts of requested rewrites by cause, as of the instant that the core was given last.
     pub fn rewrites(&self) -> Vec<(Cause, RewriteCounts)> {
         rewrites::counts(self.core())
@@ -603,7 +609,7 @@ impl Firmware {
         let groups = self.layout().groups_of(die).map(|index| BlockGroup(index as u32));
         let (ctx, panel) = (ctx(self.core()), &self.rooms.panel);
         let wear = |group: BlockGroup| {
-            let (erases, wear) = (self.groups().erases(group), self.groups().wear(group));
+            let (erases, wear) = (self.groups().erases(group), self.groups().likely_wear(group));
             key.levelled_wear(&GroupWear { erases, wear, ahead: panel.wear_after(&ctx, group, AHEAD) })
         };
         let groups: Vec<Before> = groups.map(|group| Before::new(wear(group), used(group))).collect();

@@ -201,9 +201,9 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     note(Hook::Distrusts, !distrusts, format!("{distrusts}"));
     let group = draw_group(draw, layout);
     let wear = technique.wear_of(ctx, group);
-    note(Hook::WearOf, wear.is_none(), format!("{wear:?} of {group:?}"));
+    note(Hook::WearOf, wear.is_err(), format!("{wear:?} of {group:?}"));
     let estimate = technique.estimate(ctx, draw_page(draw, layout));
-    note(Hook::Estimate, estimate.is_none(), format!("{estimate:?}"));
+    note(Hook::Estimate, estimate.is_err(), format!("{estimate:?}"));
     let (at, tried) = (draw_page(draw, layout), draw_tries(draw));
     let rung = technique.rung(ctx, at, &Failed { tried: &tried, errors: 70 + draw.below(200) as u32 });
     if let Some(rung) = rung

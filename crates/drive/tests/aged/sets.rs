@@ -7,7 +7,7 @@ use wordline_drive::{Config, Drive, Pace};
 use wordline_engine::{Event, Observer};
 use wordline_flash::{ReadOffsets, ReadSets, ReadTry, Status};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
-use wordline_ftl::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, News, Persists, Technique};
+use wordline_ftl::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, News, Persists, Technique, Why};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{FlashOp, HostOp, HostRequest, Nanos};
@@ -47,8 +47,8 @@ impl Technique for Begins {
         self.card
     }
 
-    fn estimate(&self, _: &Ctx<'_>, _: FlashPage) -> Option<Estimate> {
-        Some(Estimate { doubt: 0, first: self.first })
+    fn estimate(&self, _: &Ctx<'_>, _: FlashPage) -> Result<Estimate, Why> {
+        Ok(Estimate { doubt: 0, first: self.first })
     }
 
     fn learn(&mut self, _: &Ctx<'_>, news: &News) {

@@ -11,7 +11,7 @@ use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Str
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::spared::{Spared, SparedWordlines};
-use crate::state::wear::WearTable;
+use crate::state::wear::{WearTable, Worn};
 use crate::victim::Candidates;
 
 /// State of a block group.
@@ -97,15 +97,20 @@ impl BlockGroups {
         }
     }
 
-    /// Wear of `group` that techniques tell; `None`: none does.
+    /// Wear that `group` does not exceed, as techniques tell it; `None`: none does.
     #[inline]
     pub fn wear(&self, group: BlockGroup) -> Option<Wear> {
-        self.wear.get(group)
+        self.wear.most(group)
+    }
+
+    /// Best guess of the wear of `group`, by which groups are levelled; `None`: no technique tells one.
+    pub fn likely_wear(&self, group: BlockGroup) -> Option<Wear> {
+        self.wear.likely(group)
     }
 
     /// Set the wear of `group`, as techniques tell it.
-    pub(crate) fn set_wear(&mut self, group: BlockGroup, wear: Option<Wear>) {
-        self.wear.set(group, wear, self.uses.len());
+    pub(crate) fn set_wear(&mut self, group: BlockGroup, worn: Option<Worn>) {
+        self.wear.set(group, worn, self.uses.len());
     }
 
     /// The same table for a core whose erases spare up to `most` wordlines; 0: they spare none.
@@ -248,7 +253,7 @@ impl BlockGroups {
     /// Place of the group that `policy` takes for `stream`, of `count` free ones that `at` names by place.
     pub(crate) fn pick(&self, policy: FreeBlockPolicy, count: usize, at: &dyn Fn(usize) -> BlockGroup, stream: Stream) -> Option<usize> {
         let erases = |place: usize| self.erases(at(place));
-        let wear = |place: usize| self.wear(at(place));
+        let wear = |place: usize| self.likely_wear(at(place));
         policy.pick(&FreeGroups::new(count, &erases, &wear), stream)
     }
 
@@ -257,7 +262,7 @@ impl BlockGroups {
         let range = self.layout.groups_of(self.layout.die(erased));
         let first = range.start;
         let is_closed = |group: usize| self.uses[first + group] == Use::Closed;
-        let wear = |group: usize| self.wear(BlockGroup((first + group) as u32));
+        let wear = |group: usize| self.likely_wear(BlockGroup((first + group) as u32));
         let die = DieGroups { erases: &self.erases[range], wear: &wear, erased: erased.index() - first, is_closed: &is_closed };
         policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
     }

@@ -26,8 +26,8 @@ pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
 
 /// Write down how worn `group` is, as the techniques tell it.
 pub(crate) fn learn_wear(core: &mut Core, panel: &Panel, group: BlockGroup) {
-    let wear = panel.wear_of(&ctx(core), group);
-    core.groups_mut().set_wear(group, wear);
+    let worn = panel.wear_of(&ctx(core), group);
+    core.groups_mut().set_wear(group, worn);
 }
 
 /// Write down how worn each group is, as the techniques tell it of a core that has just started.

@@ -81,6 +81,39 @@ hooks! {
 }
 
 impl Hook {
+    /// Words for the occasion on which a technique is asked or told.
+    pub const fn occasion(self) -> &'static str {
+        match self {
+            Hook::Read => "reads",
+            Hook::Programmed => "programs",
+            Hook::Erased => "erases",
+            Hook::Copied => "copybacks",
+            Hook::Opened => "block groups that are opened",
+            Hook::Closed => "block groups that are closed",
+            Hook::VictimChosen => "victims",
+            Hook::Moved => "moved data",
+            Hook::Retired => "block groups that retire",
+            Hook::DataLost => "lost data",
+            Hook::Stopped => "stops",
+            Hook::Timer => "instants that it names",
+            Hook::Idle => "dies that are idle for long enough",
+            Hook::DieFailed => "failed dies",
+            Hook::Work => "events that it goes by",
+            Hook::MayWork => "work that may start",
+            Hook::Stop => "reads that wait for a die at work",
+            Hook::Hold => "reads that wait while something is suspended",
+            Hook::Way => "whole program units that are moved",
+            Hook::Fit => "data that looks for a place",
+            Hook::Sanitise => "stale secrets",
+            Hook::KeyStore => "key stores",
+            Hook::ProgramSettings | Hook::Distrusts => "programs",
+            Hook::Remember => "memos",
+            Hook::WearOf => "erases and measurements",
+            Hook::Estimate => "reads",
+            Hook::Rung => "reads that need a retry",
+        }
+    }
+
     /// True for a kind of news, false for a question.
     pub const fn is_news(self) -> bool {
         (self as u8) < (Hook::Work as u8)

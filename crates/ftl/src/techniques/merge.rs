@@ -2,7 +2,7 @@
 
 use wordline_flash::{ProgramSettings, ReadTry, WindowMargin};
 
-use super::seam::{Estimate, Fit, KeyStore, Rung, SanitiseMethod, Wear};
+use super::seam::{Estimate, Fit, KeyStore, Rung, SanitiseMethod};
 
 /// Merges remedies to the most thorough: each does what those below it do.
 pub fn merge_remedies(answers: impl IntoIterator<Item = Option<SanitiseMethod>>) -> Option<SanitiseMethod> {
@@ -16,18 +16,18 @@ pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> 
 
 /// Merges program settings: each margin and each skip is the smallest that any answer has. What one technique takes of the margin to error correction, no
 /// other can take as well.
-pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> ProgramSettings {
+pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> Option<ProgramSettings> {
     let careful = |a: ProgramSettings, b: ProgramSettings| ProgramSettings {
         window: WindowMargin { start: a.window.start.min(b.window.start), end: a.window.end.min(b.window.end) },
         skip: core::array::from_fn(|state| a.skip[state].min(b.skip[state])),
         lowered: a.lowered.max(b.lowered),
     };
-    answers.into_iter().flatten().reduce(careful).unwrap_or(ProgramSettings::DEFAULT)
+    answers.into_iter().flatten().reduce(careful)
 }
 
 /// Merges distrust: one distrusting technique is enough.
-pub fn merge_distrust(answers: impl IntoIterator<Item = bool>) -> bool {
-    answers.into_iter().any(|distrusts| distrusts)
+pub fn merge_distrust(answers: impl IntoIterator<Item = Option<()>>) -> Option<()> {
+    answers.into_iter().flatten().next()
 }
 
 /// Merges estimates to the one with the least doubt; of equals, the one that begins lowest. A read goes up its table first: begun too low it takes as many
@@ -37,25 +37,25 @@ pub fn merge_estimates(answers: impl IntoIterator<Item = Option<Estimate>>) -> O
 }
 
 /// Merges tellings of wear to the greatest: a block is as worn as it is to whom it is most.
-pub fn merge_wear(answers: impl IntoIterator<Item = Option<Wear>>) -> Option<Wear> {
+pub fn merge_wear<W: Ord>(answers: impl IntoIterator<Item = Option<W>>) -> Option<W> {
     answers.into_iter().flatten().max()
 }
 
-/// Merges fits to the worst: a place suits as well as it suits whom it suits least.
-pub fn merge_fits(answers: impl IntoIterator<Item = Fit>) -> Fit {
-    answers.into_iter().max().unwrap_or(Fit::Exact)
+/// Merges fits to the worst: a place suits as well as it suits whom it suits least. `None`: it suits exactly.
+pub fn merge_fits(answers: impl IntoIterator<Item = Option<Fit>>) -> Option<Fit> {
+    answers.into_iter().flatten().max()
 }
 
 /// Merges ways on to the cheapest; of equals, the least try. A try among `tried` is never taken again, so a read ends whatever techniques answer.
-pub fn merge_rungs(answers: impl IntoIterator<Item = Option<Rung>>, tried: &[ReadTry]) -> Option<ReadTry> {
-    answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).min().map(|rung| rung.next)
+pub fn merge_rungs(answers: impl IntoIterator<Item = Option<Rung>>, tried: &[ReadTry]) -> Option<Rung> {
+    answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).min()
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use wordline_units::Nanos;
+    use wordline_units::{Nanos, Wear};
 
     use super::*;
 
@@ -64,10 +64,10 @@ mod tests {
         assert_eq!(merge_estimates([None, None]), None);
         assert_eq!(merge_rungs([None], &[]), None);
         assert_eq!(merge_remedies([None, Some(SanitiseMethod::Erase), Some(SanitiseMethod::LockPages)]), Some(SanitiseMethod::Erase));
-        assert_eq!(merge_program_settings([None]), ProgramSettings::DEFAULT);
-        assert!(!merge_distrust([]));
-        assert_eq!(merge_fits([]), Fit::Exact);
-        assert_eq!(merge_wear([None, None]), None);
+        assert_eq!(merge_program_settings([None]), None);
+        assert_eq!(merge_distrust([None]), None);
+        assert_eq!(merge_fits([None]), None);
+        assert_eq!(merge_wear::<Wear>([None, None]), None);
     }
 
     #[test]
@@ -81,8 +81,8 @@ mod tests {
         assert_eq!(merge_estimates([estimate(16, 1), None, estimate(3, 7), estimate(3, 5)]), estimate(3, 5));
         let rung = |cost, entry| Some(Rung { cost: Nanos(cost), next: ReadTry::vendor(entry) });
         let answers = [rung(90, 1), None, rung(20, 9), rung(20, 6), rung(10, 4)];
-        assert_eq!(merge_rungs(answers, &[ReadTry::DEFAULT]), Some(ReadTry::vendor(4)));
-        assert_eq!(merge_rungs(answers, &[ReadTry::vendor(4)]), Some(ReadTry::vendor(6)), "not twice");
+        assert_eq!(merge_rungs(answers, &[ReadTry::DEFAULT]), rung(10, 4));
+        assert_eq!(merge_rungs(answers, &[ReadTry::vendor(4)]), rung(20, 6), "not twice");
     }
 
     fn answer<T: std::fmt::Debug + Clone + 'static>(of: impl Strategy<Value = T> + 'static) -> impl Strategy<Value = Vec<Option<T>>> {
@@ -122,6 +122,7 @@ mod tests {
                 8 => Fit::Never,
                 loose => Fit::Loose(loose),
             }).collect();
+            let fits: Vec<Option<Fit>> = fits.into_iter().map(|fit| Some(fit).filter(|&fit| fit != Fit::Exact)).collect();
             let merged = merge_fits(fits.clone());
             let mut turned = fits.clone();
             turned.rotate_left(turn.min(fits.len()));
@@ -144,10 +145,10 @@ mod tests {
             prop_assert_eq!(merge_rungs(turned, &tried), merged);
             let left: Vec<Rung> = answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).collect();
             prop_assert_eq!(merged.is_some(), !left.is_empty());
-            if let Some(next) = merged {
+            if let Some(merged) = merged {
                 let cheapest = left.iter().map(|rung| rung.cost).min().expect("there is one");
                 let least = left.iter().filter(|rung| rung.cost == cheapest).map(|rung| rung.next).min();
-                prop_assert_eq!(Some(next), least);
+                prop_assert_eq!((merged.cost, Some(merged.next)), (cheapest, least));
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::techniques::declaration::{Declaration, Site, Value};
 use crate::techniques::seam::{Card, Technique};
 
 pub(crate) mod apply;
+pub mod counts;
 pub mod declaration;
 pub mod empty;
 pub mod hooks;

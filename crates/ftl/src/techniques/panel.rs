@@ -3,15 +3,16 @@
 use wordline_flash::{Failed, ProgramSettings, ReadTry};
 use wordline_units::Nanos;
 
+use super::counts::{Books, Effect, TechniqueCounts, Why, effect_of_best, effect_of_says};
 use super::hooks::{Hook, Hooks};
 use super::ladder::Ladder;
 use super::merge::{
     merge_distrust, merge_estimates, merge_fits, merge_key_stores, merge_program_settings, merge_remedies, merge_rungs, merge_wear,
 };
-use super::say::{Hold, Say, Start, Urgency, Way, agree};
+use super::say::{Hold, Say, Says, Scale, Start, Urgency, Way, abstain, agree};
 use super::seam::{
     Ask, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Leap, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
-    SanitiseMethod, StaleSecrets, Technique, Wear,
+    Rung, SanitiseMethod, StaleSecrets, Technique, Wear, Worn,
 };
 use super::work::{Waiting, Work, merge_work};
 use crate::state::groups::BlockGroups;
@@ -20,10 +21,14 @@ use crate::state::layout::BlockGroup;
 /// The place of a technique in the panel.
 type Member = u8;
 
+/// Most techniques of a panel.
+const MOST: usize = 32;
+
 /// The techniques that are switched on, with an index of their subscriptions.
 #[derive(Debug)]
 pub struct Panel {
     members: Vec<Box<dyn Technique>>,
+    books: Books,
     /// The core's own rung, always there.
     ladder: Ladder,
     /// Subscribers of each hook.
@@ -45,8 +50,9 @@ pub struct Panel {
 impl Panel {
     /// Creates a panel of these techniques, in this order, beside the core's own `ladder`. The order decides nothing but the order in which they are told.
     pub fn new(members: Vec<Box<dyn Technique>>, ladder: Ladder) -> Panel {
-        assert!(members.len() <= usize::from(Member::MAX), "more techniques than a panel has places");
+        assert!(members.len() <= MOST, "more techniques than a panel has places");
         let mut panel = Panel {
+            books: Books::new(members.len()),
             interest: std::array::from_fn(|_| Vec::new()),
             wanted: Hooks::NONE,
             sets_programs: false,
@@ -176,7 +182,18 @@ impl Panel {
 
     /// Gathers the work that subscribers of `news` want done because of it.
     pub fn work(&self, ctx: &Ctx<'_>, news: &News, into: &mut Vec<Work>) {
-        merge_work(self.asked_after(Hook::Work, news.hook()).map(|technique| technique.work(ctx, news)), into);
+        let asked = self.interest[Hook::Work as usize].iter().copied().filter(|&member| self.subscribes(member, news.hook()));
+        merge_work(asked.map(|member| self.work_of(member, ctx, news)), into);
+    }
+
+    fn subscribes(&self, member: Member, hook: Hook) -> bool {
+        self.members[usize::from(member)].card().hooks.has(hook)
+    }
+
+    fn work_of(&self, member: Member, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        let work = self.members[usize::from(member)].work(ctx, news);
+        self.note(Hook::Work, member, if work.is_some() { Effect::Acted } else { Effect::Abstained(Why::NoConcern) });
+        work
     }
 
     /// Times after which each subscriber to idle dies is told of one: [`Panel::learn_idle`] takes a place in this list.
@@ -207,8 +224,7 @@ impl Panel {
 
     fn learn_alone(&mut self, member: Member, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
         self.teach(member, ctx, news);
-        let technique = &self.members[usize::from(member)];
-        if technique.card().hooks.has(Hook::Work) { technique.work(ctx, news) } else { None }
+        if self.subscribes(member, Hook::Work) { self.work_of(member, ctx, news) } else { None }
     }
 
     fn teach(&mut self, member: Member, ctx: &Ctx<'_>, news: &News) {
@@ -233,36 +249,85 @@ impl Panel {
         self.asked(question).filter(move |technique| technique.card().hooks.has(news))
     }
 
+    /// Counts of what each technique was asked and of what became of its answers, in the order of the panel.
+    pub fn counts(&self) -> Vec<TechniqueCounts> {
+        let names: Vec<_> = self.cards().map(|card| card.name).collect();
+        self.cards().enumerate().map(|(member, card)| self.books.of(member, &names, card.hooks)).collect()
+    }
+
+    /// Agreement of the subscribers of `question`, where the core alone would do `own`.
+    fn agreed<T: Scale>(&self, question: Hook, own: T, says: impl Fn(&dyn Technique) -> Says<T>) -> T {
+        let members = &self.interest[question as usize];
+        let mut answers = [abstain(); MOST];
+        let answers = &mut answers[..members.len()];
+        answers.iter_mut().zip(self.asked(question)).for_each(|(answer, technique)| *answer = says(technique));
+        let merged = agree(answers.iter().flatten().copied().chain([Say::Propose(own)]));
+        for (at, &member) in members.iter().enumerate() {
+            self.note(question, member, effect_of_says(own, answers, at, merged));
+        }
+        merged
+    }
+
+    /// The answer to `question` that `merge` makes of those of its subscribers. `is_own`: true if an answer is what the core does alone.
+    fn best<V: Clone + PartialEq>(
+        &self,
+        question: Hook,
+        ask: impl Fn(&dyn Technique) -> Result<V, Why>,
+        merge: impl Fn(&mut dyn Iterator<Item = Option<V>>) -> Option<V>,
+        is_own: impl Fn(&V) -> bool,
+    ) -> Option<V> {
+        let members = &self.interest[question as usize];
+        let mut answers: [Result<V, Why>; MOST] = std::array::from_fn(|_| Err(Why::NoConcern));
+        let answers = &mut answers[..members.len()];
+        answers.iter_mut().zip(self.asked(question)).for_each(|(answer, technique)| *answer = ask(technique));
+        let merged = merge(&mut answers.iter().map(|answer| answer.clone().ok()));
+        for (at, &member) in members.iter().enumerate() {
+            self.note(question, member, effect_of_best(answers, at, merged.as_ref(), &is_own));
+        }
+        merged
+    }
+
+    /// Writes down the effect of the answer of `member` to `question`.
+    #[inline]
+    fn note(&self, question: Hook, member: Member, effect: Effect) {
+        let effect = match effect {
+            // The place among the answers is that among the subscribers.
+            Effect::Overruled(by) => Effect::Overruled(by.map(|by| usize::from(self.interest[question as usize][by]))),
+            other => other,
+        };
+        self.books.note(usize::from(member), question, effect);
+    }
+
     /// Agreement on whether `work` starts: true if it does.
     pub fn starts(&self, ctx: &Ctx<'_>, work: &Work, waiting: &Waiting) -> bool {
-        let own = std::iter::once(Say::Propose(Start::Now));
-        agree(own.chain(self.asked(Hook::MayWork).flat_map(|technique| technique.may_work(ctx, work, waiting)))) == Start::Now
+        self.agreed(Hook::MayWork, Start::Now, |technique| technique.may_work(ctx, work, waiting)) == Start::Now
     }
 
     /// Agreement on how urgently the operation of a die is stopped for a waiting read.
     pub fn urgency(&self, ctx: &Ctx<'_>, conflict: &Conflict) -> Urgency {
-        agree(self.asked(Hook::Stop).flat_map(|technique| technique.stop(ctx, conflict)))
+        self.agreed(Hook::Stop, Urgency::LEAST, |technique| technique.stop(ctx, conflict))
     }
 
     /// Agreement on whether a further read is served while an operation is suspended: true if it is.
     pub fn serves(&self, ctx: &Ctx<'_>, held: &Held) -> bool {
-        let own = std::iter::once(Say::Propose(Hold::Serve));
-        agree(own.chain(self.asked(Hook::Hold).flat_map(|technique| technique.hold(ctx, held)))) == Hold::Serve
+        self.agreed(Hook::Hold, Hold::Serve, |technique| technique.hold(ctx, held)) == Hold::Serve
     }
 
     /// Agreement on the way by which a whole program unit is moved.
     pub fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Way {
-        agree(self.asked(Hook::Way).flat_map(|technique| technique.way(ctx, copy)))
+        self.agreed(Hook::Way, Way::LEAST, |technique| technique.way(ctx, copy))
     }
 
     /// Merged answer how well the place `to` suits `data`.
     pub fn fit(&self, ctx: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
-        merge_fits(self.asked(Hook::Fit).map(|technique| technique.fit(ctx, data, to)))
+        let fit = |technique: &dyn Technique| Some(technique.fit(ctx, data, to)).filter(|&fit| fit != Fit::Exact).ok_or(Why::NoConcern);
+        self.best(Hook::Fit, fit, |answers| merge_fits(answers), |_| false).unwrap_or(Fit::Exact)
     }
 
     /// Merged method for stale secrets; `None`: no technique sanitises them.
     pub fn method(&self, ctx: &Ctx<'_>, exposed: &StaleSecrets) -> Option<SanitiseMethod> {
-        merge_remedies(self.asked(Hook::Sanitise).map(|technique| technique.sanitise(ctx, exposed)))
+        let method = |technique: &dyn Technique| technique.sanitise(ctx, exposed).ok_or(Why::NoConcern);
+        self.best(Hook::Sanitise, method, |answers| merge_remedies(answers), |_| false)
     }
 
     /// Merged demand for a key store; `None`: no technique needs one.
@@ -272,17 +337,24 @@ impl Panel {
 
     /// Merged settings for the program of the unit at `at`.
     pub fn program_settings(&self, ctx: &Ctx<'_>, at: &ProgramUnit) -> ProgramSettings {
-        merge_program_settings(self.asked(Hook::ProgramSettings).map(|technique| technique.program_settings(ctx, at)))
+        let settings = |technique: &dyn Technique| technique.program_settings(ctx, at).ok_or(Why::NoConcern);
+        // Where it counts from is no matter of how it programs.
+        let is_own = |settings: &ProgramSettings| {
+            ProgramSettings { lowered: ProgramSettings::DEFAULT.lowered, ..*settings } == ProgramSettings::DEFAULT
+        };
+        let merged = self.best(Hook::ProgramSettings, settings, |answers| merge_program_settings(answers), is_own);
+        merged.unwrap_or(ProgramSettings::DEFAULT)
     }
 
     /// True if a technique distrusts the program of `report`.
     pub fn distrusts(&self, ctx: &Ctx<'_>, report: &ProgramReport) -> bool {
-        merge_distrust(self.asked(Hook::Distrusts).map(|technique| technique.distrusts(ctx, report)))
+        let distrusts = |technique: &dyn Technique| if technique.distrusts(ctx, report) { Ok(()) } else { Err(Why::NoConcern) };
+        self.best(Hook::Distrusts, distrusts, |answers| merge_distrust(answers), |()| false).is_some()
     }
 
     /// Greatest wear of `group` that a technique tells; `None`: nobody does.
-    pub fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Wear> {
-        merge_wear(self.asked(Hook::WearOf).map(|technique| technique.wear_of(ctx, group)))
+    pub fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Worn> {
+        self.best(Hook::WearOf, |technique| technique.wear_of(ctx, group), |answers| merge_wear(answers), |_| false)
     }
 
     /// Greatest wear that a technique foretells of `group` after so many further erases; `None`: nobody does.
@@ -292,13 +364,20 @@ impl Panel {
 
     /// Best estimate of where a read of `at` should begin; `None`: no technique has one.
     pub fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
-        merge_estimates(self.asked(Hook::Estimate).map(|technique| technique.estimate(ctx, at)))
+        let is_default = |estimate: &Estimate| estimate.first == ReadTry::DEFAULT;
+        self.best(Hook::Estimate, |technique| technique.estimate(ctx, at), |answers| merge_estimates(answers), is_default)
     }
 
     /// Next try of the read of `at` that has `failed`: the cheapest that the ladder or a technique knows. `None`: all known tries have been made.
     pub fn next_try(&self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<ReadTry> {
-        let own = std::iter::once(self.ladder.rung(failed));
-        merge_rungs(own.chain(self.asked(Hook::Rung).map(|technique| technique.rung(ctx, at, failed))), failed.tried)
+        let own = self.ladder.rung(failed);
+        if !self.has(Hook::Rung) {
+            return merge_rungs([own], failed.tried).map(|rung| rung.next);
+        }
+        let rung = |technique: &dyn Technique| technique.rung(ctx, at, failed).ok_or(Why::NoConcern);
+        let is_own = |rung: &Rung| own.is_some_and(|own| own.next == rung.next);
+        let merged = self.best(Hook::Rung, rung, |answers| merge_rungs(answers.chain([own]), failed.tried), is_own);
+        merged.map(|rung| rung.next)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Answers that several techniques may propose and several may restrain: one merge rule for all such questions.
 
+use super::counts::Why;
+
 /// A scale of answers from the most restrained to the least.
 pub trait Scale: Copy + Ord {
     /// Answer where no technique proposes anything.
@@ -17,6 +19,8 @@ pub enum Say<T> {
     Propose(T),
     /// Cap: no technique may go further. To refuse is to cap at [`Scale::LEAST`].
     AtMost(T),
+    /// Reason why the technique proposes nothing; it decides nothing.
+    Because(Why),
 }
 
 /// One technique's answer, which may hold a proposal and a cap at once.
@@ -32,7 +36,7 @@ pub fn agree<T: Scale>(all: impl IntoIterator<Item = Say<T>>) -> T {
     let (mut proposed, mut cap) = (T::LEAST, T::MOST);
     for say in all {
         match say {
-            Say::Abstain => {}
+            Say::Abstain | Say::Because(_) => {}
             Say::Propose(far) => proposed = proposed.max(far),
             Say::AtMost(far) => cap = cap.min(far),
         }
@@ -107,6 +111,7 @@ mod tests {
     fn say() -> impl Strategy<Value = Say<Level>> {
         prop_oneof![
             Just(Say::Abstain),
+            Just(Say::Because(Why::Unmeasured)),
             (0u8..10).prop_map(|level| Say::Propose(Level(level))),
             (0u8..10).prop_map(|level| Say::AtMost(Level(level))),
         ]

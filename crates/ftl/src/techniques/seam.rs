@@ -21,13 +21,15 @@
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //! | [`Technique::idle_after`], [`Technique::wake_at`] | a span, an instant | none: each technique has its own |
 //!
-//! Agreement is [`agree`](super::say::agree): the greatest proposal, as far as the least cap lets it.
+//! Agreement is [`agree`](super::say::agree): the greatest proposal, as far as the least cap lets it. Answers without an opinion may have a reason ([`Why`]);
+//! it decides nothing and is counted ([`counts`](super::counts)).
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
 use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
 use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
 
+pub use super::counts::Why;
 use super::hooks::{Hook, Hooks};
 pub use super::leap::Leap;
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
@@ -37,6 +39,7 @@ use crate::state::layout::{BlockGroup, Layout};
 pub use crate::state::stops::{Busy, ByPriority};
 use crate::state::view::View;
 pub use crate::state::warm_clock::{Day, Kept};
+pub use crate::state::wear::Worn;
 pub use wordline_units::Wear;
 
 /// A page of a block group.
@@ -584,8 +587,8 @@ pub trait Technique: std::fmt::Debug + Send {
 
     /// Wear of `group`. It is asked after news of an erase or of a measurement that the technique has learnt ([`News::wears`]), and of all groups when the core
     /// starts.
-    fn wear_of(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> Option<Wear> {
-        None
+    fn wear_of(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> Result<Worn, Why> {
+        Err(Why::NoConcern)
     }
 
     /// Wear that `group` will have after so many further erases, as far as the technique can tell. It is asked when a drive skips cycles ([`Technique::leap`]).
@@ -594,8 +597,8 @@ pub trait Technique: std::fmt::Debug + Send {
     }
 
     /// Estimate where a read of `at` should begin. It is asked when the read is ordered, but for a measurement, which begins at the default.
-    fn estimate(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Option<Estimate> {
-        None
+    fn estimate(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Result<Estimate, Why> {
+        Err(Why::NoConcern)
     }
 
     /// Way to try the read of `at` that has `failed` once more, with a try that has not been made. It is asked once for each failed try, and never of a

@@ -18,7 +18,7 @@ use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{
-    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Leap, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear,
+    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Leap, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear, Why, Worn,
 };
 use crate::techniques::work::{NEVER, Work, WorkKind};
 
@@ -123,6 +123,32 @@ pub struct BlockAge {
     /// Program times, with the markers that go by them.
     times: Vec<Times>,
     pages: u32,
+    usual: Usual,
+}
+
+/// Ages that measured groups had, beside those of the worst groups of the same P/E counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Usual {
+    ages: u32,
+    worst: u32,
+}
+
+impl Usual {
+    /// Sum beyond which the older half of the measurements is let go.
+    const FULL: u32 = 1 << 30;
+
+    fn learn(&mut self, age: u16, worst: u16) {
+        if self.ages.max(self.worst) >= Usual::FULL {
+            *self = Usual { ages: self.ages / 2, worst: self.worst / 2 };
+        }
+        (self.ages, self.worst) = (self.ages + u32::from(age), self.worst + u32::from(worst));
+    }
+
+    /// Age that a group has in the mean where the worst has this one.
+    fn of(self, worst: u16) -> u16 {
+        let age = (u64::from(worst) * u64::from(self.ages)).div_ceil(u64::from(self.worst.max(1)));
+        if self.worst == 0 { worst } else { age.clamp(1, u64::from(Aging::MOST)) as u16 }
+    }
 }
 
 impl BlockAge {
@@ -136,6 +162,7 @@ impl BlockAge {
             signs: vec![Signs::NONE; if params.marker == Marker::Pe { 0 } else { groups }],
             times: vec![Times::default(); if is_timed { groups } else { 0 }],
             pages: site.layout.data_programs * site.layout.pages_per_program,
+            usual: Usual::default(),
         }
     }
 
@@ -190,7 +217,11 @@ impl BlockAge {
         let Some(table) = self.table.clone() else { return };
         let errors = f64::from(tally.bits) / f64::from(tally.codewords.max(1)) * STEPS;
         self.signs[group.index()].errors = errors.round().min(f64::from(UNSEEN - 1)) as u16;
-        self.signs[group.index()].age = self.age(&table, group, cycles);
+        let age = self.age(&table, group, cycles);
+        self.signs[group.index()].age = age;
+        if age > 0 {
+            self.usual.learn(age, table.worst(cycles));
+        }
     }
 }
 
@@ -211,14 +242,18 @@ impl Technique for BlockAge {
             [u32::from(errors) << 16 | u32::from(rest), u32::from(loops) << 24 | u32::from(part) << 16 | u32::from(age)]
         });
         let times = self.times.iter().flat_map(|times| [times.sum, u32::from(times.programs) << 16 | u32::from(times.before)]);
-        signs.chain(times).collect()
+        signs.chain(times).chain([self.usual.ages, self.usual.worst]).collect()
     }
 
     fn restore(&mut self, state: &[u32]) -> bool {
         let signs = 2 * self.signs.len();
-        if state.len() != signs + 2 * self.times.len() {
-            return false;
-        }
+        let Some((state, usual)) = state.split_at_checked(signs + 2 * self.times.len()) else { return false };
+        self.usual = match *usual {
+            // Of a drive that was saved before this was kept.
+            [] => Usual::default(),
+            [ages, worst] => Usual { ages: ages.min(Usual::FULL), worst: worst.min(Usual::FULL) },
+            _ => return false,
+        };
         for (signs, of) in self.signs.iter_mut().zip(state.chunks_exact(2)) {
             let [age, part, loops] = [of[1] & 0xFFFF, of[1] >> 16 & 0xFF, of[1] >> 24];
             *signs = Signs { errors: (of[0] >> 16) as u16, rest: of[0] as u16, loops: loops as u8, part: part as u8, age: age as u16 };
@@ -229,12 +264,16 @@ impl Technique for BlockAge {
         true
     }
 
-    fn recover(&mut self, _groups: &BlockGroups, memos: &[Memo]) {
+    fn recover(&mut self, groups: &BlockGroups, memos: &[Memo]) {
         self.signs.fill(Signs::NONE);
         self.times.fill(Times::default());
+        self.usual = Usual::default();
         for memo in memos {
             if let Some(signs) = self.signs.get_mut(memo.group.index()) {
                 signs.age = memo.value.min(u32::from(Aging::MOST)) as u16;
+                if let Some(table) = self.table.as_deref().filter(|_| signs.age > 0) {
+                    self.usual.learn(signs.age, table.worst(groups.erases(memo.group)));
+                }
             }
         }
     }
@@ -283,21 +322,25 @@ impl Technique for BlockAge {
         Some(Work { kind: WorkKind::Measure { at, tally: true }, cause: Cause::Measure, due: NEVER })
     }
 
-    fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Wear> {
+    fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Result<Worn, Why> {
         let cycles = ctx.view.erases(group);
         if self.params.marker == Marker::Pe {
-            return Some(self.by_cycles(cycles));
+            return Ok(Worn::measured(self.by_cycles(cycles)));
         }
-        let table = self.table.as_ref()?;
+        let table = self.table.as_ref().ok_or(Why::Unmeasured)?;
         let age = self.signs[group.index()].age;
-        Some(Wear(if age == 0 { table.worst(cycles) } else { age }))
+        if age > 0 {
+            return Ok(Worn::measured(Wear(age)));
+        }
+        let worst = table.worst(cycles);
+        Ok(Worn { most: Wear(worst), likely: Wear(self.usual.of(worst)), is_measured: false })
     }
 
     fn wear_after(&self, ctx: &Ctx<'_>, group: BlockGroup, erases: u32) -> Option<Wear> {
         if self.params.marker == Marker::Pe {
             return Some(self.by_cycles(ctx.view.erases(group).saturating_add(erases)));
         }
-        Some(Wear(self.table.as_ref()?.after(self.wear_of(ctx, group)?.0, erases)))
+        Some(Wear(self.table.as_ref()?.after(self.wear_of(ctx, group).ok()?.likely.0, erases)))
     }
 
     fn remember(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Memo> {
@@ -361,7 +404,7 @@ mod tests {
     }
 
     fn wear(technique: &BlockAge, core: &EmptyCore) -> u16 {
-        technique.wear_of(&core.ctx(Nanos(1)), GROUP).expect("it tells the wear of every group").0
+        technique.wear_of(&core.ctx(Nanos(1)), GROUP).expect("it tells the wear of every group").most.0
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
-use crate::techniques::seam::{Ask, Card, Copy, Ctx, Persists, Technique};
+use crate::techniques::seam::{Ask, Card, Copy, Ctx, Persists, Technique, Why};
 pub use crate::techniques::wear_index::Index;
 
 /// Declaration of the technique.
@@ -60,21 +60,26 @@ impl CopyThreshold {
         CopyThreshold { params, table: site.tables.copyback.clone(), lowered: u32::from(site.sets_programs) }
     }
 
-    /// Most copies in a row that `group` stands; `None`: nobody tells its wear.
-    fn threshold(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<u32> {
-        let table = self.table.as_deref()?;
+    /// Most copies in a row that `group` stands, or why none is known.
+    fn threshold(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Result<u32, Why> {
+        let table = self.table.as_deref().ok_or(Why::Unmeasured)?;
         let (index, bin) = match self.params.index {
-            Index::Age => (&table.by_age, Copyback::age_bin(ctx.view.wear(group)?.0)),
-            Index::Pe => (&table.by_pe, table.pe_bin(ctx.view.erases(group))?),
+            Index::Age => (&table.by_age, Copyback::age_bin(ctx.view.wear(group).ok_or(Why::Unmeasured)?.0)),
+            Index::Pe => (&table.by_pe, table.pe_bin(ctx.view.erases(group)).ok_or(Why::BeyondTable)?),
         };
-        let column = table.retention.len().checked_sub(1)?;
-        Some(index.threshold(CopyReferences::Default, column, Copyback::CLASSES - 1, bin).saturating_sub(self.lowered))
+        let column = table.retention.len().checked_sub(1).ok_or(Why::BeyondTable)?;
+        Ok(index.threshold(CopyReferences::Default, column, Copyback::CLASSES - 1, bin).saturating_sub(self.lowered))
     }
 
-    fn is_safe(&self, ctx: &Ctx<'_>, copy: &Copy) -> Option<bool> {
-        let copies = ctx.view.copies(copy.from.group, copy.from.program(ctx.view.layout()))?;
-        let threshold = self.threshold(ctx, copy.from.group)?.min(self.threshold(ctx, copy.to?)?);
-        Some(u32::from(copies) < threshold)
+    /// Reason why the copy must not be made.
+    fn refusal(&self, ctx: &Ctx<'_>, copy: &Copy) -> Option<Why> {
+        let Some(copies) = ctx.view.copies(copy.from.group, copy.from.program(ctx.view.layout())) else { return Some(Why::Unmeasured) };
+        let Some(to) = copy.to else { return Some(Why::NoConcern) };
+        match self.threshold(ctx, copy.from.group).and_then(|from| Ok(from.min(self.threshold(ctx, to)?))) {
+            Ok(0) => Some(Why::BeyondTable),
+            Ok(threshold) => (u32::from(copies) >= threshold).then_some(Why::UsedUp),
+            Err(why) => Some(why),
+        }
     }
 }
 
@@ -85,8 +90,10 @@ impl Technique for CopyThreshold {
 
     fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Says<Way> {
         // Whoever else wants to copy is held to the threshold as well.
-        let says = if self.is_safe(ctx, copy) == Some(true) { Say::Propose(Way::Copyback) } else { Say::AtMost(Way::Bus) };
-        [says, Say::Abstain]
+        match self.refusal(ctx, copy) {
+            None => [Say::Propose(Way::Copyback), Say::Abstain],
+            Some(why) => [Say::AtMost(Way::Bus), Say::Because(why)],
+        }
     }
 }
 
@@ -103,7 +110,7 @@ mod tests {
     use crate::techniques::Choice;
     use crate::techniques::apply::ctx;
     use crate::techniques::say::agree;
-    use crate::techniques::seam::{ProgramUnit, Wear};
+    use crate::techniques::seam::{ProgramUnit, Wear, Worn};
 
     const FROM: BlockGroup = BlockGroup(1);
     const TO: BlockGroup = BlockGroup(2);
@@ -138,8 +145,8 @@ mod tests {
     fn data_is_copied_as_often_in_a_row_as_the_more_worn_of_its_two_blocks_stands() {
         for (from, to, stands) in [(0, 0, 3), (1, 0, 2), (0, 100, 2), (101, 0, 1), (0, 101, 1), (201, 0, 0), (0, 9_999, 0)] {
             let (mut rooms, technique) = trial(Index::Age);
-            rooms.core.groups_mut().set_wear(FROM, Some(Wear(from)));
-            rooms.core.groups_mut().set_wear(TO, Some(Wear(to)));
+            rooms.core.groups_mut().set_wear(FROM, Some(Worn::measured(Wear(from))));
+            rooms.core.groups_mut().set_wear(TO, Some(Worn::measured(Wear(to))));
             rooms.core.services_mut().programmed(FROM, Nanos(1));
             let mut copies = 0;
             while way(&rooms, &technique, Some(TO)) == Way::Copyback {
@@ -156,7 +163,7 @@ mod tests {
         let (mut rooms, technique) = trial(Index::Age);
         rooms.core.services_mut().programmed(FROM, Nanos(1));
         assert_eq!(way(&rooms, &technique, Some(TO)), Way::Bus, "nobody tells the wear");
-        [FROM, TO].into_iter().for_each(|group| rooms.core.groups_mut().set_wear(group, Some(Wear(1))));
+        [FROM, TO].into_iter().for_each(|group| rooms.core.groups_mut().set_wear(group, Some(Worn::measured(Wear(1)))));
         assert_eq!((way(&rooms, &technique, Some(TO)), way(&rooms, &technique, None)), (Way::Copyback, Way::Bus));
         let copy = Copy { from: ProgramUnit { group: FROM, layer: 0, place: 0 }, to: None, why: Cause::Gc };
         let plain = crate::techniques::plain_copyback::PlainCopyback.way(&ctx(&rooms.core), &copy);

@@ -14,7 +14,7 @@ use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique};
+use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -119,9 +119,9 @@ impl Technique for LayerReadOffsets {
         }
     }
 
-    fn estimate(&self, _ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
+    fn estimate(&self, _ctx: &Ctx<'_>, at: FlashPage) -> Result<Estimate, Why> {
         let entry = Some(self.entries[self.place(at)]).filter(|&entry| entry != 0);
-        entry.map(|entry| Estimate { doubt: DOUBT, first: ReadTry::vendor(entry) })
+        entry.map(|entry| Estimate { doubt: DOUBT, first: ReadTry::vendor(entry) }).ok_or(Why::Unmeasured)
     }
 
     fn rung(&self, _ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<Rung> {

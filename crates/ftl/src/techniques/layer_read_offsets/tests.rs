@@ -51,7 +51,7 @@ fn erased(group: u32) -> News {
 
 /// The entry of the vendor's table at which a read of `at` begins.
 fn entry(table: &LayerReadOffsets, ctx: &Ctx<'_>, at: FlashPage) -> Option<u8> {
-    table.estimate(ctx, at).map(|estimate| estimate.first.entry)
+    table.estimate(ctx, at).ok().map(|estimate| estimate.first.entry)
 }
 
 fn core() -> EmptyCore {

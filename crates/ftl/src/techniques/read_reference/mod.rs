@@ -15,7 +15,7 @@ use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why};
 pub use crate::techniques::wear_index::Index;
 use crate::techniques::work::{Work, WorkKind};
 
@@ -108,29 +108,29 @@ impl ReadReference {
         }
     }
 
-    /// Step of the index for `group`, and the index; `None`: nobody tells its wear, or there is no table.
-    fn step<'t>(&self, table: &'t Ort, ctx: &Ctx<'_>, group: BlockGroup) -> Option<(usize, &'t OrtIndex)> {
-        Some(match self.params.index {
-            Index::Age => (Ort::age_step(ctx.view.wear(group)?.0), &table.by_age),
+    /// Step of the index for `group`, and the index.
+    fn step<'t>(&self, table: &'t Ort, ctx: &Ctx<'_>, group: BlockGroup) -> Result<(usize, &'t OrtIndex), Why> {
+        Ok(match self.params.index {
+            Index::Age => (Ort::age_step(ctx.view.wear(group).ok_or(Why::Unmeasured)?.0), &table.by_age),
             Index::Pe => (table.pe_step(ctx.view.erases(group)), &table.by_pe),
         })
     }
 
-    fn look(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Look> {
-        let table = self.table.as_deref()?;
+    fn look(&self, ctx: &Ctx<'_>, at: FlashPage) -> Result<Look, Why> {
+        let table = self.table.as_deref().ok_or(Why::Unmeasured)?;
         let (step, index) = self.step(table, ctx, at.group)?;
         let kept = ctx.view.kept(at.group);
         let seconds = kept.filter(|kept| !kept.is_least).map(|kept| kept.effective.0.min(u64::from(u32::MAX)) as u32);
         let layer = u32::from(at.page.0) / self.pages_per_layer;
         let place = OrtPlace { step, kept: seconds, layer, reads: self.reads[at.group.index()] };
-        let sequence = *index.sequences.get(table.place(&place))?;
+        let sequence = *index.sequences.get(table.place(&place)).ok_or(Why::BeyondTable)?;
         let is_proven = |kept: u32| index.proven.get(step).copied().flatten().is_some_and(|proven| kept <= proven);
         let doubt = match seconds {
             Some(kept) if is_proven(kept) => 0,
             Some(_) => DOUBT_UNPROVEN,
             None => DOUBT_UNKNOWN,
         };
-        Some(Look { sequence, doubt })
+        Ok(Look { sequence, doubt })
     }
 
     /// Work to move the data of `group`, if that leaves what was proven before the group is looked at again.
@@ -139,7 +139,7 @@ impl ReadReference {
         if !self.params.refresh || ctx.view.use_of(group) != Use::Closed || ctx.view.valid(group) == 0 {
             return None;
         }
-        let (step, index) = self.step(table, ctx, group)?;
+        let (step, index) = self.step(table, ctx, group).ok()?;
         // Where even fresh data was not proven, moving helps nothing.
         let proven = index.proven.get(step).copied().flatten()?;
         let kept = ctx.view.kept(group)?;
@@ -215,14 +215,14 @@ impl Technique for ReadReference {
         self.params.refresh.then(|| self.next.max(Nanos(1)))
     }
 
-    fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
+    fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Result<Estimate, Why> {
         let Look { sequence, doubt } = self.look(ctx, at)?;
-        let first = of_set(sequence.sets().next()?);
-        Some(Estimate { doubt, first })
+        let first = of_set(sequence.sets().next().ok_or(Why::BeyondTable)?);
+        Ok(Estimate { doubt, first })
     }
 
     fn rung(&self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<Rung> {
-        let Look { sequence, .. } = self.look(ctx, at)?;
+        let Look { sequence, .. } = self.look(ctx, at).ok()?;
         let next = sequence.sets().map(of_set).find(|next| !failed.tried.contains(next))?;
         Some(Rung { cost: self.sense, next })
     }
@@ -241,7 +241,7 @@ mod tests {
     use crate::setup::{build, construct};
     use crate::techniques::Choice;
     use crate::techniques::apply::ctx;
-    use crate::techniques::seam::{EraseReport, Wear};
+    use crate::techniques::seam::{EraseReport, Wear, Worn};
 
     const GROUP: BlockGroup = BlockGroup(0);
     /// The longest retention that is proven, in seconds.
@@ -274,7 +274,7 @@ mod tests {
         let Rooms { core, sanitise, .. } = &mut rooms;
         construct::fill(core, sanitise, 60);
         core.services_mut().programmed(GROUP, Nanos(1));
-        core.groups_mut().set_wear(GROUP, Some(Wear(350)));
+        core.groups_mut().set_wear(GROUP, Some(Worn::measured(Wear(350))));
         (rooms, technique)
     }
 
@@ -289,7 +289,7 @@ mod tests {
     }
 
     fn estimate(rooms: &Rooms, technique: &ReadReference) -> Option<(u8, u16)> {
-        technique.estimate(&ctx(&rooms.core), page()).map(|estimate| (estimate.first.set, estimate.doubt))
+        technique.estimate(&ctx(&rooms.core), page()).ok().map(|estimate| (estimate.first.set, estimate.doubt))
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
             (9_999, 0, (11, DOUBT_UNPROVEN)),
         ] {
             let (mut rooms, technique) = trial(BY_AGE);
-            rooms.core.groups_mut().set_wear(GROUP, Some(Wear(wear)));
+            rooms.core.groups_mut().set_wear(GROUP, Some(Worn::measured(Wear(wear))));
             keep(&mut rooms, kept);
             assert_eq!(estimate(&rooms, &technique), Some(expected), "wear {wear}, kept {kept} s");
         }
@@ -343,7 +343,7 @@ mod tests {
             (true, PROVEN, 550, false),
         ] {
             let (mut rooms, mut technique) = trial(Params { refresh, ..BY_AGE });
-            rooms.core.groups_mut().set_wear(GROUP, Some(Wear(wear)));
+            rooms.core.groups_mut().set_wear(GROUP, Some(Worn::measured(Wear(wear))));
             keep(&mut rooms, kept);
             technique.cursor = technique.reads.len() as u32 - 1;
             technique.learn(&ctx(&rooms.core), &News::Timer);

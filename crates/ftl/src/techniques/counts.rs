@@ -1,0 +1,317 @@
+//! Counts of what techniques were asked, and of what became of their answers.
+//!
+//! Each question is put to its subscribers by the [`Panel`](super::panel::Panel), which merges their answers; one of five things becomes of each:
+//!
+//! | | the technique |
+//! |---|---|
+//! | abstained | had no opinion, with the reason ([`Why`]) |
+//! | same | asked for what is done without it |
+//! | overruled | asked for another thing than what was merged, with the technique that it gave way to |
+//! | acted | got what it asked for, and the core alone would have done otherwise |
+//!
+//! Questions are no events, so these counts are no function of the event stream; they change no decision, and no image holds them.
+
+use std::cell::Cell;
+
+use super::hooks::{Hook, Hooks};
+use super::say::{Say, Says, Scale};
+
+/// Reason why a technique has no opinion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// The question does not concern it now.
+    NoConcern,
+    /// Nothing that it goes by has been measured.
+    Unmeasured,
+    /// The case is beyond its table.
+    BeyondTable,
+    /// The allowance of its table has been used up.
+    UsedUp,
+}
+
+impl Why {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [Why; 4] = [Why::NoConcern, Why::Unmeasured, Why::BeyondTable, Why::UsedUp];
+
+    /// Words for the reason, after "abstained: ".
+    pub const fn words(self) -> &'static str {
+        match self {
+            Why::NoConcern => "no concern of it",
+            Why::Unmeasured => "not measured",
+            Why::BeyondTable => "beyond its table",
+            Why::UsedUp => "allowance used up",
+        }
+    }
+}
+
+/// Effect of one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Abstained(Why),
+    Same,
+    /// The place among the answers of the one that it gave way to; `None`: that of the core.
+    Overruled(Option<usize>),
+    Acted,
+}
+
+/// Effect of the answer at `at` of `all` to a question that is answered by agreement ([`agree`](super::say::agree)), where the core alone proposes `own`.
+pub(super) fn effect_of_says<T: Scale>(own: T, all: &[Says<T>], at: usize, merged: T) -> Effect {
+    let proposals = |says: &Says<T>| says.iter().filter_map(|say| if let Say::Propose(far) = *say { Some(far) } else { None }).max();
+    let caps = |says: &Says<T>| says.iter().filter_map(|say| if let Say::AtMost(far) = *say { Some(far) } else { None }).min();
+    let boldest = all.iter().filter_map(proposals).fold(own, T::max);
+    let (proposed, cap) = (proposals(&all[at]), caps(&all[at]));
+    let does_propose = proposed.is_some_and(|far| far > own);
+    let does_cap = cap.is_some_and(|far| far < boldest);
+    if does_propose && proposed == Some(merged) || does_cap && cap == Some(merged) {
+        return Effect::Acted;
+    }
+    if does_propose || does_cap {
+        let by = all
+            .iter()
+            .position(|other| caps(other) == Some(merged))
+            .or_else(|| all.iter().position(|other| proposals(other) == Some(merged)));
+        return Effect::Overruled(by.filter(|&by| by != at));
+    }
+    let reason = all[at].iter().find_map(|say| if let Say::Because(why) = *say { Some(why) } else { None });
+    match reason {
+        Some(why) => Effect::Abstained(why),
+        None if proposed.is_some() || cap.is_some() => Effect::Same,
+        None => Effect::Abstained(Why::NoConcern),
+    }
+}
+
+/// Effect of the answer at `at` of `all`, of which `merged` was taken. `is_own`: true if an answer is what the core does alone.
+pub(super) fn effect_of_best<V: PartialEq>(all: &[Result<V, Why>], at: usize, merged: Option<&V>, is_own: impl Fn(&V) -> bool) -> Effect {
+    match &all[at] {
+        Err(why) => Effect::Abstained(*why),
+        Ok(answer) if merged == Some(answer) => {
+            if is_own(answer) {
+                Effect::Same
+            } else {
+                Effect::Acted
+            }
+        }
+        Ok(_) => Effect::Overruled(all.iter().position(|other| other.as_ref().ok() == merged)),
+    }
+}
+
+/// Answers of one technique to one question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerCounts {
+    /// Number of times that it was asked.
+    pub asked: u64,
+    /// Answers without an opinion.
+    pub abstained: u64,
+    /// Answers that asked for what is done without them.
+    pub same: u64,
+    /// Answers that gave way to another's.
+    pub overruled: u64,
+}
+
+impl AnswerCounts {
+    /// Answers that were done, where the core alone would have done otherwise.
+    pub fn acted(&self) -> u64 {
+        self.asked - self.abstained - self.same - self.overruled
+    }
+
+    fn combine(&mut self, other: &AnswerCounts, with: impl Fn(u64, u64) -> u64) {
+        self.asked = with(self.asked, other.asked);
+        self.abstained = with(self.abstained, other.abstained);
+        self.same = with(self.same, other.same);
+        self.overruled = with(self.overruled, other.overruled);
+    }
+}
+
+/// Answers of one technique since its core was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TechniqueCounts {
+    /// Name of the technique.
+    pub name: &'static str,
+    /// Hooks that the technique subscribes to.
+    pub hooks: Hooks,
+    /// Counts by question, of the questions that it subscribes to.
+    pub questions: Vec<(Hook, AnswerCounts)>,
+    /// Number of answers without an opinion, by reason.
+    pub why: [u64; Why::ALL.len()],
+    /// Number of answers that gave way, by whom: a technique, or last `None` for the core.
+    pub overruled_by: Vec<(Option<&'static str>, u64)>,
+}
+
+impl TechniqueCounts {
+    /// Answers to all questions.
+    pub fn total(&self) -> AnswerCounts {
+        let mut total = AnswerCounts::default();
+        self.questions.iter().for_each(|(_, counts)| total.combine(counts, |a, b| a + b));
+        total
+    }
+
+    /// Counts since `before`, of the same techniques.
+    #[must_use]
+    pub fn since(mut self, before: &TechniqueCounts) -> TechniqueCounts {
+        self.combine(before, |now, then| now - then);
+        self
+    }
+
+    /// Sums of the counts of several cores with the same techniques.
+    pub fn sums(cores: impl Iterator<Item = Vec<TechniqueCounts>>) -> Vec<TechniqueCounts> {
+        let add = |mut sums: Vec<TechniqueCounts>, more: Vec<TechniqueCounts>| {
+            sums.iter_mut().zip(&more).for_each(|(sum, more)| sum.combine(more, |a, b| a + b));
+            sums
+        };
+        cores.reduce(add).unwrap_or_default()
+    }
+
+    fn combine(&mut self, other: &TechniqueCounts, with: impl Fn(u64, u64) -> u64 + Copy) {
+        self.questions.iter_mut().zip(&other.questions).for_each(|((_, counts), (_, other))| counts.combine(other, with));
+        self.why.iter_mut().zip(&other.why).for_each(|(number, &other)| *number = with(*number, other));
+        self.overruled_by.iter_mut().zip(&other.overruled_by).for_each(|((_, number), &(_, other))| *number = with(*number, other));
+    }
+}
+
+/// Questions that are counted. A key store is demanded once, before anything happens, and a memo decides nothing.
+const COUNTED: [Hook; 12] = [
+    Hook::Work,
+    Hook::MayWork,
+    Hook::Stop,
+    Hook::Hold,
+    Hook::Way,
+    Hook::Fit,
+    Hook::Sanitise,
+    Hook::ProgramSettings,
+    Hook::Distrusts,
+    Hook::WearOf,
+    Hook::Estimate,
+    Hook::Rung,
+];
+
+/// Counters of each question: asked, abstained, same, overruled.
+const EACH: usize = 4;
+
+/// Counters of all techniques of a panel, in one flat list: for each technique its questions, its reasons, and those that it gave way to.
+#[derive(Debug)]
+pub(super) struct Books {
+    counters: Box<[Cell<u64>]>,
+    members: usize,
+}
+
+impl Books {
+    /// Empty books of so many techniques.
+    pub(super) fn new(members: usize) -> Books {
+        let counters = vec![Cell::new(0); members * Books::stride(members)];
+        Books { counters: counters.into_boxed_slice(), members }
+    }
+
+    fn stride(members: usize) -> usize {
+        Hook::ALL.len() * EACH + Why::ALL.len() + members + 1
+    }
+
+    /// Writes down that the technique `member` was asked `question`, and the effect of its answer. The place of an [`Effect::Overruled`] is that of a technique.
+    #[inline]
+    pub(super) fn note(&self, member: usize, question: Hook, effect: Effect) {
+        let at = member * Books::stride(self.members);
+        let add = |counter: usize| self.counters[at + counter].update(|number| number + 1);
+        let (row, why) = (question as usize * EACH, Hook::ALL.len() * EACH);
+        add(row);
+        match effect {
+            Effect::Abstained(reason) => {
+                add(row + 1);
+                add(why + reason as usize);
+            }
+            Effect::Same => add(row + 2),
+            Effect::Overruled(by) => {
+                add(row + 3);
+                add(why + Why::ALL.len() + by.unwrap_or(self.members));
+            }
+            Effect::Acted => {}
+        }
+    }
+
+    /// Counts of the technique `member` of `names`, which subscribes to `hooks`.
+    pub(super) fn of(&self, member: usize, names: &[&'static str], hooks: Hooks) -> TechniqueCounts {
+        let all = &self.counters[member * Books::stride(self.members)..][..Books::stride(self.members)];
+        let (by_question, rest) = all.split_at(Hook::ALL.len() * EACH);
+        let (why, by) = rest.split_at(Why::ALL.len());
+        let counts = |question: Hook| {
+            let row = &by_question[question as usize * EACH..][..EACH];
+            AnswerCounts { asked: row[0].get(), abstained: row[1].get(), same: row[2].get(), overruled: row[3].get() }
+        };
+        TechniqueCounts {
+            name: names[member],
+            hooks,
+            questions: COUNTED.into_iter().filter(|&question| hooks.has(question)).map(|question| (question, counts(question))).collect(),
+            why: std::array::from_fn(|reason| why[reason].get()),
+            overruled_by: names.iter().copied().map(Some).chain([None]).zip(by.iter().map(Cell::get)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::say::{Urgency, agree};
+    use super::*;
+
+    fn answers() -> impl Strategy<Value = Vec<Says<Urgency>>> {
+        let level = prop_oneof![Just(Urgency::Wait), Just(Urgency::AtStep), Just(Urgency::Now)];
+        let say = prop_oneof![
+            Just(Say::Abstain),
+            Just(Say::Because(Why::Unmeasured)),
+            level.clone().prop_map(Say::Propose),
+            level.prop_map(Say::AtMost)
+        ];
+        prop::collection::vec([say.clone(), say], 1..5)
+    }
+
+    proptest! {
+        /// An answer that acted is what was merged and not what the core does; if something else than the core's own was merged, an answer acted.
+        #[test]
+        fn whoever_acted_got_its_will_and_somebody_acted_where_the_core_did_not(all in answers(), own in prop_oneof![Just(Urgency::Wait), Just(Urgency::AtStep)]) {
+            let merged = agree(all.iter().flatten().copied().chain([Say::Propose(own)]));
+            let effects: Vec<Effect> = (0..all.len()).map(|at| effect_of_says(own, &all, at, merged)).collect();
+            for (says, effect) in all.iter().zip(&effects) {
+                let wants = says.contains(&Say::Propose(merged)) || says.contains(&Say::AtMost(merged));
+                prop_assert!(*effect != Effect::Acted || wants, "{says:?} of {all:?}: {effect:?}");
+                if let Effect::Overruled(by) = effect {
+                    prop_assert!(by.is_some(), "{all:?}: a technique prevails over another, never the core");
+                }
+            }
+            prop_assert!(merged == own || effects.contains(&Effect::Acted), "{all:?} come to {merged:?}: {effects:?}");
+        }
+
+        /// The books close: each question that was asked has one effect, and sums by reason and by technique are those of the rows.
+        #[test]
+        fn books_close(noted in prop::collection::vec((0usize..3, prop_oneof![Just(Hook::Stop), Just(Hook::Way)], 0usize..7), 0..60)) {
+            let books = Books::new(3);
+            let effect = |kind| match kind {
+                0..4 => Effect::Abstained(Why::ALL[kind]),
+                4 => Effect::Same,
+                5 => Effect::Overruled(Some(1)),
+                _ => Effect::Acted,
+            };
+            noted.iter().for_each(|&(member, question, kind)| books.note(member, question, effect(kind)));
+            for member in 0..3 {
+                let counts = books.of(member, &["a", "b", "c"], Hooks::all());
+                let of = |kinds: std::ops::Range<usize>| noted.iter().filter(|(who, _, kind)| *who == member && kinds.contains(kind)).count() as u64;
+                let total = counts.total();
+                prop_assert_eq!([total.asked, total.abstained, total.same, total.overruled, total.acted()], [of(0..7), of(0..4), of(4..5), of(5..6), of(6..7)]);
+                prop_assert_eq!(counts.why.iter().sum::<u64>(), total.abstained);
+                prop_assert_eq!(counts.overruled_by.clone(), vec![(Some("a"), 0), (Some("b"), total.overruled), (Some("c"), 0), (None, 0)]);
+                prop_assert_eq!(counts.clone().since(&counts).total(), AnswerCounts::default());
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_answer_acts_and_the_others_give_way_to_it() {
+        let all = [Ok(7), Err(Why::BeyondTable), Ok(3), Ok(7)];
+        let effects =
+            |merged: Option<i32>, own: i32| [0, 1, 2, 3].map(|at| effect_of_best(&all, at, merged.as_ref(), |&answer| answer == own));
+        assert_eq!(
+            effects(Some(3), 0),
+            [Effect::Overruled(Some(2)), Effect::Abstained(Why::BeyondTable), Effect::Acted, Effect::Overruled(Some(2))]
+        );
+        assert_eq!(effects(Some(7), 7)[0], Effect::Same);
+        assert_eq!(effects(Some(1), 0)[2], Effect::Overruled(None), "the core's own was better");
+    }
+}
