@@ -6,7 +6,7 @@ use wordline_drive::{Config, Drive, Pace};
 use wordline_plan::Plan;
 use wordline_report::DriveResult;
 use wordline_report::histogram::Latencies;
-use wordline_runs::{Progress, Run, RunError, Serve, Served, Source, Start, Stopwatch, Watch, Workload, parallel};
+use wordline_runs::{Measuring, Progress, Run, RunError, Serve, Served, Source, Start, Watch, Workload, parallel};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, HostOp, HostRequest, Nanos};
@@ -181,7 +181,7 @@ struct Rhythmic<'t, I> {
 }
 
 impl<I: Iterator<Item = HostRequest>> Serve<(), Programs> for Rhythmic<'_, I> {
-    fn serve(&mut self, drive: &mut Watched, _: &mut dyn Progress, _: &mut Stopwatch) -> Result<Served, RunError> {
+    fn serve(&mut self, drive: &mut Watched, _: &mut dyn Progress, _: &mut Measuring) -> Result<Served, RunError> {
         let Rhythm { bursts, rate, piece, quiet, swing } = *self.rhythm;
         if let Some((bytes, rest)) = quiet {
             leisure(drive, bytes, rest, self.filled);

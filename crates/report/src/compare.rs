@@ -120,6 +120,7 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "latency_us.write.p999", "write latency, p99.9", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p999);
     "latency_us.write.p9999", "write latency, p99.99", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p9999);
     "latency_us.trim.mean", "trim latency, mean", "us", Lower, |drive| drive.latency_us.trim.as_ref().map(|latency| latency.mean);
+    "longest_silence_us", "longest silence", "us", Lower, |drive| drive.longest_silence_us.and_then(seen);
     "waf.total", "write amplification", "", Lower, |drive| drive.waf.total;
     "waf.gc", "  of it gc", "", Lower, |drive| drive.waf.gc.and_then(seen);
     "waf.sanitise", "  of it sanitising", "", Lower, |drive| drive.waf.sanitise;

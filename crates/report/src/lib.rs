@@ -12,6 +12,7 @@
 
 mod backlog;
 pub mod blocks;
+mod cautions;
 mod chance;
 pub mod checks;
 pub mod compare;
@@ -30,6 +31,7 @@ pub mod reference;
 pub mod result;
 pub mod scope;
 pub mod series;
+mod silence;
 pub mod sweep;
 pub mod table;
 pub mod text;
@@ -50,7 +52,10 @@ pub use made_by::{Asked, MadeBy, PlanText, WorkloadName};
 pub use measured::Measured;
 pub use metrics::Metrics;
 pub use phase::PhaseResult;
-pub use result::{Broken, CapacityResult, DriveResult, Failures, LostResult, Report, RewritesResult, TraceResult};
+pub use result::{
+    AnswersResult, Broken, CapacityResult, DriveResult, Failures, LostResult, NumberResult, QuestionResult, Report, RewritesResult,
+    TechniqueResult, TraceResult,
+};
 pub use scope::{HLayer, Interval, Scope};
 pub use sweep::{Setting, SweepPoint, SweepResult};
 pub use vertrace::VerTrace;

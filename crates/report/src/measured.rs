@@ -28,6 +28,8 @@ pub struct Measured {
     pub spent_ns: u128,
     /// Requests in flight at the end.
     pub held: u64,
+    /// Longest time for which requests were held and none was answered.
+    pub longest_silence: Nanos,
     /// Mapping units in the write buffer at the end, not yet on flash; `None` where nobody has asked the drive.
     pub buffered_units: Option<u64>,
     /// The phases of the workload, in order; one where it has none.
@@ -57,6 +59,7 @@ impl Measured {
             in_flight_ns: 0,
             spent_ns: 0,
             held: 0,
+            longest_silence: Nanos::ZERO,
             buffered_units: None,
             phases: Vec::new(),
             waited: Waited::default(),

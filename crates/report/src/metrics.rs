@@ -11,6 +11,7 @@ use crate::measured::Measured;
 use crate::phase::{Phase, Start};
 use crate::scope::Scope;
 use crate::series::{Part, Series};
+use crate::silence::Silence;
 use crate::totals::Totals;
 use crate::violation::{Account, Violation};
 use crate::waits::Waits;
@@ -36,6 +37,7 @@ pub struct Metrics {
     phases: Vec<Phase>,
     jobs: JobBooks,
     backlog: Backlog,
+    silence: Silence,
     waits: Waits,
     die_ns: Vec<u64>,
     channel_ns: Vec<u64>,
@@ -64,6 +66,7 @@ impl Metrics {
             phases: Vec::new(),
             jobs: JobBooks::default(),
             backlog: Backlog::default(),
+            silence: Silence::default(),
             waits: Waits::new(scope.dies),
             die_ns: vec![0; scope.dies as usize],
             channel_ns: vec![0; scope.channels as usize],
@@ -92,6 +95,7 @@ impl Metrics {
         self.channel_ns.fill(0);
         self.core_longest = Nanos::ZERO;
         self.dram_longest = Nanos::ZERO;
+        self.silence = Silence::from(at);
         self.series = Series::new(self.scope.interval, at, &self.totals, self.integral_at_reset);
     }
 
@@ -197,6 +201,7 @@ impl Metrics {
             in_flight_ns: self.checks.integral_at(end) - self.integral_at_reset,
             spent_ns: self.checks.spent_at(end).saturating_sub(self.spent_at_reset),
             held: self.checks.in_flight(),
+            longest_silence: self.silence.longest(end, self.checks.in_flight()),
             buffered_units: None,
             phases: self.phases,
             waited: self.waits.finish(),
@@ -233,6 +238,7 @@ impl Metrics {
     #[inline]
     fn completed(&mut self, at: Nanos, done: &Completion) {
         let latency = self.checks.completed(at, done);
+        self.silence.answered(at);
         self.totals.complete(done);
         self.jobs.completed(at, done, latency);
         // What the device took in before the window may have held them before it.
@@ -295,6 +301,7 @@ impl Observer for Metrics {
         }
         match event {
             Event::Arrived { request, op, priority, sectors } => {
+                self.silence.asked(at, self.checks.in_flight());
                 self.checks.arrived(at, *request, *op, *priority, *sectors);
                 self.backlog.arrive(at, self.checks.in_flight());
             }

@@ -73,7 +73,7 @@ impl DriveResult {
         only.host = phase.host.clone();
         only.latency_us = phase.latency_us.clone();
         only.waf = phase.waf.clone();
-        only.buffered_units = None;
+        (only.buffered_units, only.longest_silence_us) = (None, None);
         only.erases = phase.erases;
         only.simulated_seconds = phase.simulated_seconds;
         only.worn_out_seconds = None;

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cautions;
 use crate::chance;
 use crate::compare::Comparison;
 use crate::grid::CellResult;
@@ -17,12 +18,14 @@ use crate::violation::Violation;
 mod capacity;
 mod failures;
 mod rewrites;
+mod techniques;
 mod trace;
 mod waits;
 
 pub use capacity::CapacityResult;
 pub use failures::{FailedResult, Failures, LostResult};
 pub use rewrites::RewritesResult;
+pub use techniques::{AnswersResult, NumberResult, QuestionResult, TechniqueResult};
 pub use trace::TraceResult;
 pub use waits::{StopsOf, StopsResult, WaitResult};
 
@@ -106,7 +109,13 @@ impl Report {
             }
         }
         let of_sweep = self.sweep.iter().flat_map(|sweep| &sweep.warnings).cloned();
-        of_sweep.chain(told.into_iter().map(|(of, _, warning)| format!("{of}: {warning}"))).collect()
+        let of_comparison = cautions::of(&self.drives).into_iter().filter(|_| self.comparison.is_some());
+        let of_cells = self
+            .cells
+            .iter()
+            .filter(|_| self.sweep.is_none())
+            .flat_map(|cell| cautions::of(&cell.drives).into_iter().map(|caution| format!("{}: {caution}", cell.title())));
+        of_sweep.chain(of_comparison).chain(of_cells).chain(told.into_iter().map(|(of, _, warning)| format!("{of}: {warning}"))).collect()
     }
 
     /// The same report with these notes, too.
@@ -249,6 +258,10 @@ pub struct DriveResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "mapping units"))]
     pub buffered_units: Option<u64>,
+    /// Longest time for which the drive held requests of the host and answered none. Absent in results of builds that did not measure it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "us"))]
+    pub longest_silence_us: Option<f64>,
     /// Flash operations by kind and cause, only those that occurred.
     pub flash: Vec<FlashResult>,
     /// Operations that made pages unreadable without an erase. Absent where there were none.
@@ -269,6 +282,9 @@ pub struct DriveResult {
     /// Rewrites of block groups by cause. Absent where none were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<RewritesResult>,
+    /// Techniques that are switched on, with what they were asked and what became of their answers. Absent where none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub techniques: Vec<TechniqueResult>,
     /// Block groups erased (one block in each plane of a die).
     #[schemars(extend("x-unit" = "block groups"))]
     pub erases: u64,
@@ -632,6 +648,12 @@ pub struct BlocksResult {
     /// Block groups that went out of service in the window.
     #[schemars(extend("x-unit" = "block groups"))]
     pub retired: u64,
+    /// Free groups of all dies at the beginning of the window; null in results of builds that did not count them.
+    #[serde(default)]
+    pub free_at_begin: Option<u64>,
+    /// Free groups of all dies at its end.
+    #[serde(default)]
+    pub free_at_end: Option<u64>,
     /// The fewest erases of a block group in service, over its whole life.
     #[schemars(extend("x-unit" = "erases"))]
     pub erases_min: u32,

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cautions;
 use crate::chance::interval;
 use crate::compare::FIGURES;
 use crate::grid::{self, CellResult};
-use crate::result::DriveResult;
 
 /// The figures that a sweep draws and that the terminal shows, where any drive has them.
 const SHOWN: [&str; 8] = [
@@ -188,17 +188,12 @@ impl SweepPoint {
     }
 }
 
-/// Whether a run wrote, and nothing had to be freed for it.
-fn is_unreached(run: &DriveResult) -> bool {
-    run.host.writes > 0 && run.erases == 0 && !run.flash.iter().any(|flash| flash.cause == "gc")
-}
-
 /// What is to be said of runs that wrote into blocks which had been free from the start.
 fn unreached(key: &str, cells: &[CellResult]) -> Option<String> {
     let mut places: Vec<String> = Vec::new();
     for group in groups(cells) {
         for drive in grid::drives(cells) {
-            let is_at = |cell: &&&CellResult| cell.drives.iter().any(|run| run.name == drive && is_unreached(run));
+            let is_at = |cell: &&&CellResult| cell.drives.iter().any(|run| run.name == drive && cautions::is_unreached(run));
             let values: Vec<&str> = group.cells.iter().filter(is_at).filter_map(|cell| Some(cell.swept.as_ref()?.value.as_str())).collect();
             if !values.is_empty() {
                 places.push(format!("{drive} on {} at {}", group.title(), values.join(", ")));

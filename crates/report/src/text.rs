@@ -2,6 +2,7 @@
 
 use wordline_units::Bytes;
 
+use crate::cautions;
 use crate::result::{DriveResult, Latency, Wordlines};
 
 mod classes;
@@ -82,7 +83,8 @@ pub fn run(drive: &DriveResult) -> String {
         line(&mut text, &format!("  {:<13}{}", "drive", drive::told(capacity)));
     }
     drive.notes.iter().for_each(|note| prose(&mut text, &format!("Note: {note}.")));
-    drive.warnings.iter().for_each(|warning| prose(&mut text, &format!("WARNING: {warning}.")));
+    let unreached = cautions::unreached(std::slice::from_ref(drive));
+    drive.warnings.iter().chain(&unreached).for_each(|warning| prose(&mut text, &format!("WARNING: {warning}.")));
     text.push('\n');
     host(&mut text, drive);
     latencies(&mut text, drive);
@@ -149,6 +151,9 @@ fn host(text: &mut String, drive: &DriveResult) {
             kinds.iter().filter(|(_, failed)| *failed > 0).map(|(name, failed)| format!("{} {name}", count(*failed))).collect();
         let asked = share(host.failed as f64 / host.asked() as f64);
         line(text, &format!("  FAILED     {} ({asked} of all requests); the figures are of the others", kinds.join(", ")));
+    }
+    if let Some(silence) = drive.longest_silence_us.filter(|&silence| silence > 0.0) {
+        line(text, &format!("  silence    {} ms at most without an answer while requests waited", number(silence / 1e3)));
     }
     if let Some(seconds) = drive.worn_out_seconds.filter(|_| host.failed > 0) {
         line(text, &format!("  WORN OUT   after {} s: too few good blocks are left, and writes fail", number(seconds)));
@@ -284,12 +289,19 @@ fn operations(text: &mut String, drive: &DriveResult) {
     for (at, rewrites) in drive.rewrites.iter().enumerate() {
         line(text, &format!("  {:<13}{}", if at == 0 { "rewrites" } else { "" }, rewrites.told()));
     }
+    for (at, technique) in drive.techniques.iter().enumerate() {
+        let told = format!("{}: {}", technique.name, technique.told());
+        line(text, &format!("  {:<13}{told}", if at == 0 { "techniques" } else { "" }));
+    }
     if blocks.good + blocks.bad > 0 {
+        let free = blocks.free_at_begin.zip(blocks.free_at_end);
+        let free =
+            free.map(|(begin, end)| format!(", {} free at the beginning and {} at the end", count(begin), count(end))).unwrap_or_default();
         let spread = format!("erased {} to {} times (mean {})", blocks.erases_min, blocks.erases_max, number(blocks.erases_mean));
         line(
             text,
             &format!(
-                "  {:<13}{} good, {} bad, {} retired; {spread}",
+                "  {:<13}{} good, {} bad, {} retired{free}; {spread}",
                 "block groups",
                 count(blocks.good),
                 count(blocks.bad),

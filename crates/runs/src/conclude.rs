@@ -1,13 +1,13 @@
 //! The last step of a run: from what was measured to a result.
 
-use wordline_drive::{Drive, RewriteCounts};
+use wordline_drive::Drive;
 use wordline_engine::BlockView;
 use wordline_plan::Plan;
 use wordline_report::vertrace::VerTraceResult;
-use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, conclude};
-use wordline_units::Cause;
+use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, TechniqueResult, conclude};
 
 use crate::files::Files;
+use crate::measuring::Measuring;
 use crate::settle::Settled;
 use crate::watch::{Beside, Watch};
 
@@ -20,19 +20,14 @@ pub(crate) struct Measurement {
     is_steady: bool,
     cost: Cost,
     rewrites: Vec<RewritesResult>,
+    techniques: Vec<TechniqueResult>,
+    /// Free block groups at the beginning of the window and at its end.
+    free_groups: [u64; 2],
 }
-
-/// Counts of rewrites by cause, as a drive had them when its window began.
-pub(crate) type RewritesBefore = Vec<(Cause, RewriteCounts)>;
 
 impl Measurement {
     /// Figures of `drive` now.
-    pub(crate) fn take<F: Files, B: Beside>(
-        drive: &Drive<Watch<F, B>>,
-        before: &RewritesBefore,
-        is_steady: bool,
-        cost: Cost,
-    ) -> Measurement {
+    pub(crate) fn take<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, window: &Measuring, is_steady: bool) -> Measurement {
         let mut measured = drive.observer.metrics().clone().finish(drive.now(), u64::from(drive.outstanding()));
         measured.buffered_units = Some(drive.buffered_units());
         Measurement {
@@ -41,8 +36,10 @@ impl Measurement {
             event_log_hash: drive.log().hash(),
             vertrace: drive.observer.files().conclude(),
             is_steady,
-            cost,
-            rewrites: drive.rewrites().into_iter().filter_map(|now| rewrites(now, before)).collect(),
+            cost: window.cost(),
+            rewrites: window.rewrites(drive),
+            techniques: window.techniques(drive),
+            free_groups: [window.free_groups(), drive.free_groups().0],
         }
     }
 
@@ -52,22 +49,15 @@ impl Measurement {
         let (mut result, detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
         result.vertrace = self.vertrace;
         result.warnings.extend(self.rewrites.iter().filter_map(|rewrites| rewrites.warning(result.simulated_seconds)));
-        result.rewrites = self.rewrites;
+        result.warnings.extend(self.techniques.iter().filter_map(TechniqueResult::warning));
+        (result.rewrites, result.techniques) = (self.rewrites, self.techniques);
+        [result.blocks.free_at_begin, result.blocks.free_at_end] = self.free_groups.map(Some);
         let Settled { violations: mut later, not_made } = settled;
         later.retain(|violation| !result.checks.violations.contains(violation));
         result.checks.violations.append(&mut later);
         result.checks.not_made = not_made;
         (result, detail, self.measured)
     }
-}
-
-/// Result about the rewrites of one cause since `before`; `None`: there were none.
-fn rewrites((cause, counts): (Cause, RewriteCounts), before: &RewritesBefore) -> Option<RewritesResult> {
-    let earlier = before.iter().find(|(known, _)| *known == cause).map(|(_, counts)| *counts).unwrap_or_default();
-    let RewriteCounts { asked, begun, needless, waiting, longest_wait, longest_hold } = counts.since(&earlier);
-    let [longest_wait_us, longest_hold_us] = [longest_wait, longest_hold].map(|time| time.as_secs_f64() * 1e6);
-    let is_any = asked + begun + needless + waiting > 0;
-    is_any.then(|| RewritesResult { cause: cause.name().to_owned(), asked, begun, needless, waiting, longest_wait_us, longest_hold_us })
 }
 
 /// Identity of a run of a drive of `plan` that has not yet been made.

@@ -6,10 +6,10 @@ use wordline_report::text::number;
 use wordline_units::{Bytes, HostOp, Nanos};
 use wordline_workload::steady::{self, Criteria, Round, SteadyState, USUAL_SHARE, Window, Windows};
 
-use crate::cost::Stopwatch;
 use crate::error::RunError;
 use crate::files::Files;
 use crate::load::Load;
+use crate::measuring::Measuring;
 use crate::progress::Progress;
 use crate::serve::{CHUNK, pace};
 use crate::source::{Source, Stage};
@@ -43,7 +43,7 @@ impl Rounds {
         source: &mut Source,
         stage: &Stage,
         progress: &mut dyn Progress,
-        cost: &mut Stopwatch,
+        window: &mut Measuring,
     ) -> bool {
         let pace = pace(drive, stage);
         let mut state = SteadyState::new(Criteria::default());
@@ -61,7 +61,7 @@ impl Rounds {
         progress.say(&told(steady, state.rounds().len(), self.requests, windows));
         let now = drive.now();
         drive.observer.measure_from(now);
-        *cost = Stopwatch::start();
+        *window = Measuring::begin(drive);
         self.round(drive, source, pace, progress, "measured round");
         steady
     }

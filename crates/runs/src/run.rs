@@ -7,10 +7,10 @@ use wordline_report::{
 };
 
 use crate::conclude::{Measurement, identity};
-use crate::cost::Stopwatch;
 use crate::error::RunError;
 use crate::faults::Schedule;
 use crate::files::Files;
+use crate::measuring::Measuring;
 use crate::prepare::{Start, prepare};
 use crate::progress::Progress;
 use crate::serve::Serve;
@@ -115,10 +115,9 @@ impl<'a> Run<'a> {
         let valid_before = valid_units(&drive);
 
         self.faults.iter().for_each(|faults| faults.order(&mut drive));
-        let before = drive.rewrites();
-        let mut cost = Stopwatch::start();
-        let served = load.serve(&mut drive, progress, &mut cost)?;
-        let measurement = Measurement::take(&drive, &before, served.is_steady, cost.read());
+        let mut window = Measuring::begin(&drive);
+        let served = load.serve(&mut drive, progress, &mut window)?;
+        let measurement = Measurement::take(&drive, &window, served.is_steady);
         drive.observer.end_window();
 
         progress.update(drive.completed(), drive.now(), "checking");

@@ -3,10 +3,10 @@
 use wordline_drive::{Config, Drive, JobPace, Jobs, Pace};
 use wordline_report::text::count;
 
-use crate::cost::Stopwatch;
 use crate::error::RunError;
 use crate::files::Files;
 use crate::load::Load;
+use crate::measuring::Measuring;
 use crate::progress::Progress;
 use crate::rounds::Rounds;
 use crate::source::{Source, Stage};
@@ -18,12 +18,12 @@ pub(crate) const CHUNK: u64 = 20_000;
 
 /// A way to put a drive under load.
 pub trait Serve<F: Files, B: Beside> {
-    /// Serves all requests. `cost` runs; who measures only the last of it starts it again.
+    /// Serves all requests. `window` has begun; a load of which only the last part is measured begins it again there.
     ///
     /// # Errors
     ///
     /// Requests cannot be had, or the drive cannot be asked for them.
-    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, cost: &mut Stopwatch) -> Result<Served, RunError>;
+    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, window: &mut Measuring) -> Result<Served, RunError>;
 }
 
 /// What became of a load.
@@ -116,7 +116,7 @@ impl Stages {
 }
 
 impl<F: Files, B: Beside> Serve<F, B> for Stages {
-    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, cost: &mut Stopwatch) -> Result<Served, RunError> {
+    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, window: &mut Measuring) -> Result<Served, RunError> {
         let (mut left, mut is_steady, mut number) = (self.requests.unwrap_or(u64::MAX), false, 0);
         while let Some(stage) = self.source.next_stage() {
             number += 1;
@@ -124,7 +124,7 @@ impl<F: Files, B: Beside> Serve<F, B> for Stages {
             drive.observer.begin_phase(now, &stage.name, stage.depth);
             progress.expect(stage.total.map(|total| drive.completed() + total.min(left)));
             if let Some(rounds) = self.rounds.filter(|_| number == self.stages) {
-                is_steady = rounds.run(drive, &mut self.source, &stage, progress, cost);
+                is_steady = rounds.run(drive, &mut self.source, &stage, progress, window);
                 break;
             }
             let jobs = self.source.jobs().map(|jobs| {

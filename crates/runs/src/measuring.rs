@@ -1,0 +1,91 @@
+//! The measured window of a run: what a drive had counted when it began, so that results have what was counted since.
+
+use wordline_drive::{AnswerCounts, Drive, Hook, Hooks, RewriteCounts, TechniqueCounts, Why};
+use wordline_engine::Observer;
+use wordline_report::{AnswersResult, Cost, NumberResult, QuestionResult, RewritesResult, TechniqueResult};
+use wordline_units::Cause;
+
+use crate::cost::Stopwatch;
+
+/// Counts of a drive at the beginning of its measured window, and a stopwatch that started there.
+#[derive(Debug)]
+pub struct Measuring {
+    cost: Stopwatch,
+    rewrites: Vec<(Cause, RewriteCounts)>,
+    techniques: Vec<TechniqueCounts>,
+    free_groups: u64,
+}
+
+impl Measuring {
+    /// The window of `drive` that begins now. Who measures only the last part of a load begins it again there.
+    pub fn begin<O: Observer>(drive: &Drive<O>) -> Measuring {
+        Measuring {
+            rewrites: drive.rewrites(),
+            techniques: drive.technique_counts(),
+            free_groups: drive.free_groups().0,
+            cost: Stopwatch::start(),
+        }
+    }
+
+    /// Cost of the window so far.
+    pub(crate) fn cost(&self) -> Cost {
+        self.cost.read()
+    }
+
+    /// Free block groups of the drive when the window began.
+    pub(crate) fn free_groups(&self) -> u64 {
+        self.free_groups
+    }
+
+    /// Rewrites of `drive` since the window began, by cause.
+    pub(crate) fn rewrites<O: Observer>(&self, drive: &Drive<O>) -> Vec<RewritesResult> {
+        let earlier = |of: Cause| self.rewrites.iter().find(|(known, _)| *known == of).map(|(_, counts)| *counts).unwrap_or_default();
+        drive.rewrites().into_iter().filter_map(|(cause, counts)| rewrites(cause, counts.since(&earlier(cause)))).collect()
+    }
+
+    /// What the techniques of `drive` were asked since the window began.
+    pub(crate) fn techniques<O: Observer>(&self, drive: &Drive<O>) -> Vec<TechniqueResult> {
+        drive.technique_counts().into_iter().zip(&self.techniques).map(|(now, before)| technique(&now.since(before))).collect()
+    }
+}
+
+/// Result about the rewrites of one cause; `None`: there were none.
+fn rewrites(cause: Cause, counts: RewriteCounts) -> Option<RewritesResult> {
+    let RewriteCounts { asked, begun, needless, waiting, longest_wait, longest_hold } = counts;
+    let [longest_wait_us, longest_hold_us] = [longest_wait, longest_hold].map(|time| time.as_secs_f64() * 1e6);
+    let is_any = asked + begun + needless + waiting > 0;
+    is_any.then(|| RewritesResult { cause: cause.name().to_owned(), asked, begun, needless, waiting, longest_wait_us, longest_hold_us })
+}
+
+/// Occasion on which a technique that subscribes to `hooks` is asked `question`.
+fn occasion(question: Hook, hooks: Hooks) -> String {
+    if question != Hook::Work {
+        return question.occasion().to_owned();
+    }
+    // Work is asked for after the news that a technique learns.
+    hooks.iter().filter(|hook| hook.is_news()).map(Hook::occasion).collect::<Vec<_>>().join(" or ")
+}
+
+fn technique(counts_of: &TechniqueCounts) -> TechniqueResult {
+    let number = |name: &str, times: u64| (times > 0).then(|| NumberResult { name: name.to_owned(), times });
+    TechniqueResult {
+        name: counts_of.name.to_owned(),
+        all: answers(&counts_of.total()),
+        questions: counts_of
+            .questions
+            .iter()
+            .map(|(question, counts)| QuestionResult {
+                question: question.name().to_owned(),
+                occasion: occasion(*question, counts_of.hooks),
+                answers: answers(counts),
+            })
+            .collect(),
+        why: Why::ALL.iter().zip(counts_of.why).filter_map(|(why, times)| number(why.words(), times)).collect(),
+        overruled_by: counts_of.overruled_by.iter().filter_map(|&(by, times)| number(by.unwrap_or("core"), times)).collect(),
+    }
+}
+
+fn answers(counts: &AnswerCounts) -> AnswersResult {
+    let &AnswerCounts { asked, abstained, same, overruled } = counts;
+    AnswersResult { asked, abstained, same, overruled, acted: counts.acted() }
+}

@@ -1,0 +1,97 @@
+//! Techniques in runs: the counts of their answers, and what they cost a load that they are not meant for.
+
+use wordline_plan::Plan;
+use wordline_report::result::Waf;
+use wordline_report::{DriveResult, Report, TechniqueResult};
+use wordline_runs::Load;
+
+use crate::{named, run};
+
+/// Two planes' worth of whole blocks, so that tables of the chip hold.
+const FEW: [&str; 5] =
+    ["flash.channels=1", "flash.dies_per_channel=2", "geometry.blocks=40", "mapping.spare_blocks=2", "mapping.over_provisioning=40 %"];
+
+fn plan(name: &str, more: &[&str]) -> Plan {
+    let settings: Vec<String> = FEW.iter().chain(more).map(|&setting| setting.to_owned()).collect();
+    Plan::load_set(name, &settings).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Result of `requests` of `workload` on `plan`.
+fn served(plan: &Plan, workload: &str, requests: u64) -> DriveResult {
+    let load = Load { requests: Some(requests), ..Load::default() };
+    run(plan, &named(workload, &load), &load).result
+}
+
+fn of<'r>(result: &'r DriveResult, technique: &str) -> &'r TechniqueResult {
+    result.techniques.iter().find(|of| of.name == technique).unwrap_or_else(|| panic!("{technique} is not on"))
+}
+
+#[test]
+fn counts_close_and_a_technique_that_never_acts_is_a_warning_with_its_reason() {
+    // Beyond its table no block may copy; on young blocks some do.
+    for (cycles, acts) in [("0", true), ("12000", false)] {
+        let old = plan("fastcopy", &["run.fill=100 %", &format!("cells.cycles={cycles}")]);
+        let result = served(&old, "uniform-write", 6_000);
+        for TechniqueResult { all, questions, why, overruled_by, .. } in &result.techniques {
+            assert_eq!(all.asked, all.abstained + all.same + all.overruled + all.acted);
+            assert_eq!(all.asked, questions.iter().map(|of| of.answers.asked).sum::<u64>());
+            assert_eq!(all.abstained, why.iter().map(|of| of.times).sum::<u64>());
+            assert_eq!(all.overruled, overruled_by.iter().map(|of| of.times).sum::<u64>());
+        }
+        let copies = of(&result, "copy-threshold");
+        let copied: u64 = result.flash.iter().filter(|flash| flash.op == "copyback").map(|flash| flash.operations).sum();
+        assert_eq!(copies.all.acted, copied, "{cycles} cycles: {copies:?}");
+        assert_eq!(copies.all.acted > 0, acts, "{cycles} cycles: {copies:?}");
+        let told = result.warnings.iter().find(|warning| warning.contains("copy-threshold is on, and acted 0 times"));
+        assert_eq!(told.is_some(), !acts, "{:?}", result.warnings);
+        assert!(told.is_none_or(|told| told.contains("beyond its table")), "{told:?}");
+    }
+}
+
+#[test]
+fn what_nobody_asks_for_is_named() {
+    let idle = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.until_free=9", "techniques.idle-reclaim.after=10 s"];
+    let result = served(&plan("pageftl", &[&["run.fill=100 %"], &idle[..]].concat()), "uniform-write", 3_000);
+    let told = of(&result, "idle-reclaim").warning();
+    assert_eq!(told.as_deref(), Some("idle-reclaim is on, and acted 0 times: never asked, for want of dies that are idle for long enough"));
+    assert!(result.warnings.iter().any(|warning| Some(warning) == told.as_ref()));
+}
+
+#[test]
+fn a_comparison_names_drives_that_did_the_same_and_those_that_never_had_to_reclaim() {
+    let on = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.until_free=9", "techniques.idle-reclaim.after=10 s"];
+    let compared = |requests: u64, fill: &str, other: &[&str]| {
+        let fill = format!("run.fill={fill}");
+        let base = served(&plan("pageftl", &[&fill]), "uniform-write", requests);
+        let with = served(&plan("pageftl", &[&[fill.as_str()], other].concat()), "uniform-write", requests);
+        Report::new(vec![DriveResult { name: "base".to_owned(), ..base }, DriveResult { name: "with".to_owned(), ..with }]).warnings()
+    };
+    let has = |warnings: &[String], what: &str| warnings.iter().any(|warning| warning.contains(what));
+    let same = compared(3_000, "100 %", &on);
+    assert!(has(&same, "with is identical to base to the last event") && !has(&same, "not reached"), "{same:?}");
+    let other = compared(3_000, "100 %", &["gc.victim=fifo"]);
+    assert!(!has(&other, "identical") && !has(&other, "not reached"), "{other:?}");
+    let empty = compared(50, "0 %", &["gc.victim=fifo"]);
+    assert!(has(&empty, "garbage collection was not reached:"), "{empty:?}");
+}
+
+/// Write amplification by levelling, read disturb and age of data.
+fn care(waf: &Waf) -> f64 {
+    [waf.wear, waf.disturb, waf.refresh].into_iter().flatten().sum()
+}
+
+/// Under uniform writes all blocks wear alike and no data grows old: techniques that move data for wear or age have next to nothing to do, and one that its
+/// source calls free leaves the drive as fast as it was.
+#[test]
+fn under_uniform_writes_care_for_blocks_costs_next_to_nothing_new_steady_and_old() {
+    let free = [("longlive", "paper-rftl"), ("rftl", "paper-rftl"), ("boundedread", "paper-rftl"), ("paftl-8", "paftl")];
+    for start in [&["run.fill=100 %"][..], &["run.fill=100 %", "run.steady=true"], &["run.fill=100 %", "cells.cycles=young-adult"]] {
+        for (name, base) in free {
+            let [with, without] = [name, base].map(|name| served(&plan(name, start), "uniform-write", 12_000));
+            let (care, total) = (care(&with.waf), with.waf.total.expect("it writes"));
+            assert!(care < 0.04 * total, "{name} at {start:?}: {care} of {total} for wear and age");
+            let slower = with.host.iops / without.host.iops;
+            assert!(slower > 0.96, "{name} at {start:?}: {slower} of the IOPS of {base}");
+        }
+    }
+}
