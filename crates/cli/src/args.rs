@@ -210,6 +210,10 @@ pub(crate) struct RunOptions {
     /// A schedule of dies, planes and blocks that fail for good.
     #[arg(long, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
+    /// Exit with 0 although the drive failed requests. Without it the exit code is 4 where requests failed that were not lost with a part of the schedule of
+    /// failures, unless run.may_fail = true in the drive's file.
+    #[arg(long)]
+    pub(crate) may_fail: bool,
     #[command(flatten)]
     pub(crate) timeline: TimelineOptions,
     #[command(flatten)]

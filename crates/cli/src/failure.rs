@@ -40,6 +40,9 @@ pub(crate) enum Failure {
         "drives failed requests, so that they did not do the same work; --may-fail, or run.may_fail = true in a drive's file, allows it:\n{0}"
     )]
     Failed(String),
+    /// A drive that failed requests and was not allowed to.
+    #[error("{0}; --may-fail, or run.may_fail = true in the drive's file, allows it")]
+    Unserved(String),
     /// Drives of a comparison that did not begin alike.
     #[error(
         "the drives did not begin alike, so that ratios say nothing of the drives alone; without --own-start all begin as the first does:\n  {0}"
@@ -51,12 +54,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// 3 for a run that broke its checks; 4 for a comparison in which drives failed requests or did not begin alike, or for a served drive that could not
+    /// 3 for a run that broke its checks; 4 for drives that failed requests, for a comparison in which they did not begin alike, or for a served drive that could not
     /// write everything down when it stopped; 1 for claims that are off where that was to count; 2 for everything the user can mend.
     pub(crate) fn code(&self) -> ExitCode {
         match self {
             Failure::Checks(_) | Failure::Run(RunError::Broken { .. }) => ExitCode::from(3),
-            Failure::Failed(_) | Failure::Unlike(_) => ExitCode::from(4),
+            Failure::Failed(_) | Failure::Unserved(_) | Failure::Unlike(_) => ExitCode::from(4),
             Failure::Off(_) => ExitCode::from(1),
             Failure::Stop(_) => ExitCode::from(4),
             Failure::Plan(_)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use wordline_plan::read_text;
 use wordline_report::table::Format;
 use wordline_report::timeline::Timeline;
-use wordline_report::{DriveDetail, Interval, Report, html, table, text};
+use wordline_report::{DriveDetail, DriveResult, Interval, Report, html, table, text};
 use wordline_runs::{Job, Plotted, RunError, Schedule, saved};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
@@ -60,9 +60,19 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     files.finish(logs)?;
     line.finish();
     options.timeline.trace_out.iter().try_for_each(|path| timeline::write(path, &timeline))?;
-    let shown = text::run(&outcome.result);
+    let (shown, unserved) = (text::run(&outcome.result), unserved(&outcome.result));
     let report = Report::new(vec![outcome.result]).with_made_by(made_by);
-    write(&options.output, &report, vec![Tables { of: String::new(), details: vec![outcome.detail] }], &shown)
+    write(&options.output, &report, vec![Tables { of: String::new(), details: vec![outcome.detail] }], &shown)?;
+    match unserved.filter(|_| !options.may_fail && !plan.may_fail()) {
+        None => Ok(()),
+        Some(told) => Err(Failure::Unserved(told)),
+    }
+}
+
+/// Sentence on the requests that failed and were not lost with a part that was to fail; `None`: there were none.
+fn unserved(result: &DriveResult) -> Option<String> {
+    let failed = result.host.failed - result.lost.map_or(0, |lost| lost.failed).min(result.host.failed);
+    (failed > 0).then(|| format!("{} failed {failed} of {} requests", result.name, result.host.asked()))
 }
 
 /// The faults that were asked for: those of the file, then those of single options.
@@ -129,11 +139,14 @@ fn painted(shown: &str) -> String {
         return shown.to_owned();
     }
     let is_bad = |line: &str| {
-        ["FAILED", "WORN OUT", "WARNING", "CHECKS FAILED", "requests failed", "worn out after"]
-            .iter()
-            .any(|word| line.trim_start().starts_with(word))
+        ["FAILED", "WORN OUT", "CHECKS FAILED", "requests failed", "worn out after"].iter().any(|word| line.trim_start().starts_with(word))
     };
-    let paint = |line: &str| if is_bad(line) { format!("\u{1b}[31m{line}\u{1b}[0m") } else { line.to_owned() };
+    let is_doubtful = |line: &str| line.trim_start().starts_with("WARNING");
+    let paint = |line: &str| match (is_bad(line), is_doubtful(line)) {
+        (true, _) => format!("\u{1b}[31m{line}\u{1b}[0m"),
+        (_, true) => format!("\u{1b}[33m{line}\u{1b}[0m"),
+        _ => line.to_owned(),
+    };
     shown.lines().map(paint).collect::<Vec<_>>().join("\n")
 }
 const RUNS: &str = "runs.csv";
