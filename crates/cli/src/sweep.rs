@@ -88,7 +88,7 @@ impl Sweep {
         Failure::Usage(format!("--sweep {}={value}, {drive}: {why}", self.key))
     }
 
-    /// Drives of `size` for the host at every value; those that have the same flash have the same flash afterwards.
+    /// Drives of `size` for the host at every value; those that have the same flash have one shape of it afterwards, or are refused.
     fn sized(&self, size: &str, own: &[Vec<Plan>]) -> Result<Vec<Vec<Plan>>, Failure> {
         let all: Vec<&Plan> = own.iter().flatten().collect();
         // Where they cannot be sized together, the first value that cannot be sized is named.
@@ -108,7 +108,7 @@ impl Sweep {
     }
 
     /// Another share of spare flash is no other flash: the flash is that of the drives with their own share and `size` for the host, and at each value the host
-    /// sees what that leaves.
+    /// sees what leaves the usable spare that the value makes at the drive's own size.
     fn on_equal_flash(
         &self,
         options: &CompareOptions,
@@ -122,8 +122,10 @@ impl Sweep {
             let on = |(plan, base): (&Plan, &Plan)| {
                 let (plan, _) = plan.on_flash_of(base).map_err(|why| self.refused(value, plan.name(), &why))?;
                 let note = format!(
-                    "--size {size} is what the host sees at the drive's own share of spare flash, {:.2} %; other shares are of the same {} of flash",
-                    base.figures().spare_factor * 100.0,
+                    "--size {size} is what the host sees at the drive's own share of spare flash; at each value it sees {}, which leaves {:.2} % of the same {} \
+                     of flash usable, as that value does at the drive's own size",
+                    plan.figures().exported,
+                    plan.figures().usable_spare * 100.0,
                     base.figures().raw
                 );
                 // Of the flash there is to say what there was to say of it at the drive's own share.

@@ -16,11 +16,15 @@ impl Plan {
         let mb = |rate: f64| format!("{:.1} MB/s", rate / 1e6);
         // Writing into a String cannot fail.
         let _ = writeln!(text, "# {}, plan {}", self.name(), self.media_number_hex());
+        let beside = |share: fn(&Figures) -> f64| match self.own_figures() {
+            Some(own) => format!("{} ({} at the drive's own {})", percent(share(figures)), percent(share(own)), own.exported),
+            None => percent(share(figures)),
+        };
         let facts = [
             ("raw", figures.raw.to_string()),
             ("exported", figures.exported.to_string()),
-            ("spare, nominal", percent(figures.spare_factor)),
-            ("spare, usable", format!("{}: {}", percent(figures.usable_spare), set_aside(figures))),
+            ("spare, nominal", beside(|figures| figures.spare_factor)),
+            ("spare, usable", format!("{}: {}", beside(|figures| figures.usable_spare), set_aside(figures))),
             ("pages", figures.pages.to_string()),
             ("dies", figures.dies.to_string()),
             ("a die", format!("planes {} × blocks {} × pages {}", figures.planes, figures.groups_per_die, figures.pages_per_block)),

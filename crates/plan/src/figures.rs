@@ -76,6 +76,13 @@ impl SetAside {
     }
 }
 
+/// [`Figures::usable_spare`] of a drive. Less than nothing for one that shows more than it has.
+pub(crate) fn usable_spare(config: &Config) -> f64 {
+    let geometry = &config.sheet.geometry;
+    let groups = f64::from(geometry.dies()) * f64::from(geometry.blocks);
+    1.0 - config.exported().0 as f64 / geometry.raw().0 as f64 - SetAside::of(config).total() / groups
+}
+
 /// The share of a block group that takes data.
 pub(crate) fn data_share(config: &Config) -> f64 {
     f64::from(wordline_ftl::data_units(&config.firmware)) / group_units(config)
@@ -105,7 +112,6 @@ impl Figures {
         // Data crosses the DRAM twice: once in, once out.
         let around = channel_bandwidth.min(channels * rate(config.ecc.rate)).min(rate(config.dram) / 2.0).min(rate(config.link));
         let (raw, exported, set_aside) = (geometry.raw(), config.exported(), SetAside::of(config));
-        let groups = f64::from(geometry.dies()) * f64::from(geometry.blocks);
         let spare_factor = (raw.0 - exported.0) as f64 / raw.0 as f64;
         Figures {
             dies: geometry.dies(),
@@ -116,7 +122,7 @@ impl Figures {
             raw,
             exported,
             spare_factor,
-            usable_spare: spare_factor - set_aside.total() / groups,
+            usable_spare: usable_spare(config),
             set_aside,
             channel_bandwidth,
             sense_bandwidth,

@@ -529,22 +529,25 @@ sections! {
 }
 
 impl parsed::Geometry {
-    /// Whether h-layers, cells of a wordline and bits of a cell are the same in another geometry.
+    /// True if h-layers, cells of a wordline and bits of a cell are the same in another geometry.
     pub(crate) fn same_block(&self, other: &parsed::Geometry) -> bool {
-        fn same<T: PartialEq>(one: &Option<Set<T>>, other: &Option<Set<T>>) -> bool {
-            one.as_ref().map(|set| &set.value) == other.as_ref().map(|set| &set.value)
-        }
-        same(&self.cell, &other.cell)
-            && same(&self.layers, &other.layers)
-            && same(&self.page, &other.page)
-            && same(&self.spare, &other.spare)
+        same(&self.layers, &other.layers) && self.same_cells(other)
     }
 
-    /// Whether blocks are alike to the last page.
-    pub(crate) fn same_pages(&self, other: &parsed::Geometry) -> bool {
-        self.same_block(other)
-            && self.wordlines_per_layer.as_ref().map(|set| set.value) == other.wordlines_per_layer.as_ref().map(|set| set.value)
+    /// True if cells of a wordline and bits of a cell are the same in another geometry.
+    pub(crate) fn same_cells(&self, other: &parsed::Geometry) -> bool {
+        same(&self.cell, &other.cell) && same(&self.page, &other.page) && same(&self.spare, &other.spare)
     }
+
+    /// True if an h-layer has as many wordlines in another geometry.
+    pub(crate) fn same_layers(&self, other: &parsed::Geometry) -> bool {
+        same(&self.wordlines_per_layer, &other.wordlines_per_layer)
+    }
+}
+
+/// True if both are set to the same value, or neither is.
+fn same<T: PartialEq>(one: &Option<Set<T>>, other: &Option<Set<T>>) -> bool {
+    one.as_ref().map(|set| &set.value) == other.as_ref().map(|set| &set.value)
 }
 
 /// The sections with tables that a lot of chips gives, each with the seed of its lot. Where that is "none", there is no table.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::{Document, Role};
 use crate::error::{Mistake, PlanError};
+use crate::keys::parsed;
 use crate::kind::quoted;
 use crate::layer::{Layer, Mistakes, Origin, Set};
 use crate::nearest::nearest;
@@ -284,9 +285,9 @@ impl Gathered {
     }
 
     /// All keys, each from the nearest text that has it.
-    pub(crate) fn merged(&self) -> crate::keys::parsed::Sections {
-        let mut sections = crate::keys::parsed::Sections::default();
-        let mut lent = crate::keys::parsed::Sections::default();
+    pub(crate) fn merged(&self) -> parsed::Sections {
+        let mut sections = parsed::Sections::default();
+        let mut lent = parsed::Sections::default();
         for number in self.by_rank() {
             let document = &self.documents[number];
             if document.only_physics {
@@ -297,14 +298,22 @@ impl Gathered {
         }
         sections.calibrated.inherit(&lent.calibrated);
         sections.physics.inherit(&lent.physics);
-        // Margins hold for as many h-layers and cells as were characterised: to a chip of another shape its physics comes without them.
-        if sections.margins.step.is_none() && sections.geometry.same_block(&lent.geometry) {
+        // Margins hold for as many h-layers and cells as were characterised: to a chip of another shape its physics comes without them, unless it is said
+        // which of them each h-layer goes by.
+        let fits = |is_fitted: bool| if is_fitted { parsed::Geometry::same_cells } else { parsed::Geometry::same_block };
+        if sections.margins.step.is_none() && fits(sections.margins.layers.is_some())(&sections.geometry, &lent.geometry) {
             sections.margins.inherit(&lent.margins);
         }
-        // Tables of lots name pages and h-layers, so that blocks must be alike to the last page.
-        if sections.geometry.same_pages(&lent.geometry) {
+        // Tables of lots name pages and h-layers, so that blocks must be alike to the last page, unless it is said which h-layers of these blocks they name.
+        let aging = sections.aging.page.is_some();
+        let ort = sections.ort.layers.is_some();
+        let copyback = sections.copyback.layers.is_some();
+        let guard = sections.guard.order.is_some();
+        // These two name none.
+        let [retirement_limits, disturb] = [aging || ort || copyback || guard; 2];
+        if sections.geometry.same_layers(&lent.geometry) {
             macro_rules! lend {
-                ($($table:ident)*) => { $(if sections.$table.seed.is_none() {
+                ($($table:ident)*) => { $(if sections.$table.seed.is_none() && fits($table)(&sections.geometry, &lent.geometry) {
                     sections.$table.inherit(&lent.$table);
                 })* };
             }

@@ -27,6 +27,8 @@ pub struct Plan {
     physics: Option<Physics>,
     figures: Figures,
     notes: Vec<String>,
+    /// Figures of the drive at its own size, of which this is one of another.
+    own: Option<Box<Figures>>,
 }
 
 impl Plan {
@@ -95,7 +97,7 @@ impl Plan {
                 let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
                 let figures = Figures::of(&config);
                 let notes = crate::doubt::notes(&sections, &config);
-                Ok(Plan { name, sections, config, physics, figures, gathered, notes })
+                Ok(Plan { name, sections, config, physics, figures, gathered, notes, own: None })
             }
             _ => Err(PlanError::Mistakes(mistakes.into_found())),
         }
@@ -156,6 +158,17 @@ impl Plan {
     pub(crate) fn with_notes(mut self, notes: Vec<String>) -> Plan {
         self.notes.extend(notes);
         self
+    }
+
+    /// The same drive, as one of another size than that of the drive with these figures.
+    pub(crate) fn sized_from(mut self, own: &Figures) -> Plan {
+        self.own = Some(Box::new(*own));
+        self
+    }
+
+    /// Figures of the drive at its own size; `None`: this is that drive.
+    pub(crate) fn own_figures(&self) -> Option<&Figures> {
+        self.own.as_deref()
     }
 
     /// The seed.
