@@ -122,10 +122,8 @@ impl Sweep {
             let on = |(plan, base): (&Plan, &Plan)| {
                 let (plan, _) = plan.on_flash_of(base).map_err(|why| self.refused(value, plan.name(), &why))?;
                 let note = format!(
-                    "--size {size} is what the host sees at the drive's own share of spare flash; at each value it sees {}, which leaves {:.2} % of the same {} \
-                     of flash usable, as that value does at the drive's own size",
-                    plan.figures().exported,
-                    plan.figures().usable_spare * 100.0,
+                    "--size {size} is what the host sees at the drive's own share of spare flash; at each value it sees what leaves as much of the same {} of \
+                     flash usable as that value does at the drive's own size",
                     base.figures().raw
                 );
                 // Of the flash there is to say what there was to say of it at the drive's own share.

@@ -19,8 +19,11 @@ use crate::plan::Plan;
 pub(super) const DIES_MAX: u64 = 1 << 16;
 /// Numbers of dies that are tried, the fewest first: more dies have fewer blocks each, and lack nothing else.
 const DIES_TRIED: usize = 2;
-/// A plane of *N* blocks acts as one of unlimited blocks with this share of *1/N* more spare. Source: the table named above, 0.73 to 0.81.
-const SPARE_OF_FEW_BLOCKS: f64 = 0.75;
+/// A plane of *N* blocks acts as one of unlimited blocks with this share of *1/N* more spare, and [`SPARE_OF_START`] for each block that GC keeps free. Source:
+/// the tables named above.
+const SPARE_OF_FEW_BLOCKS: f64 = 0.45;
+/// Share of a block that GC has for use of each that it is said to keep free.
+const SPARE_OF_START: f64 = 0.08;
 /// Blocks of *b* units act as unlimited ones with this share of *1/b* more spare. Source: the table named above, 0.51 to 0.52.
 const SPARE_OF_SMALL_BLOCKS: f64 = 0.5;
 /// Whole blocks are taken where they act as spare that is off by no more than this share of raw flash.
@@ -41,8 +44,8 @@ struct Probe {
 
 /// How much more spare than it has a drive acts as having, as a share of raw flash, by the number and the size of its blocks.
 fn acts_as(config: &Config) -> f64 {
-    SPARE_OF_FEW_BLOCKS / f64::from(config.sheet.geometry.blocks)
-        + SPARE_OF_SMALL_BLOCKS / f64::from(wordline_ftl::data_units(&config.firmware))
+    let few = SPARE_OF_FEW_BLOCKS + SPARE_OF_START * f64::from(config.firmware.gc.start);
+    few / f64::from(config.sheet.geometry.blocks) + SPARE_OF_SMALL_BLOCKS / f64::from(wordline_ftl::data_units(&config.firmware))
 }
 
 impl Probe {

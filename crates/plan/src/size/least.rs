@@ -11,7 +11,7 @@ const STEPS: u64 = 32;
 /// Shapes that are tried for each.
 const TRIED: usize = 2;
 
-/// Why none of these drives, all alike, can have `bytes`. `refused` is what was wrong with the last shape that was tried, if any was.
+/// Why none of these drives, all alike, can have `bytes`. `refused` is what was wrong with the best shape, if there was any.
 pub(super) fn refuse(plans: &[&Plan], bytes: u64, refused: Option<PlanError>, no: &dyn Fn(String) -> PlanError) -> PlanError {
     let first = plans[0].figures();
     let (spare, tolerance) = (first.usable_spare * 100.0, SPARE_TOLERANCE * 100.0);
@@ -43,13 +43,10 @@ pub(super) fn refuse(plans: &[&Plan], bytes: u64, refused: Option<PlanError>, no
     }
 }
 
-/// The first of the mistakes, on one line.
+/// The first of the mistakes, without its place.
 fn first_of(why: &PlanError) -> String {
     match why {
-        PlanError::Mistakes(mistakes) if !mistakes.is_empty() => {
-            let help = mistakes[0].help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-            format!("{}{help}", mistakes[0].what)
-        }
+        PlanError::Mistakes(mistakes) if !mistakes.is_empty() => mistakes[0].what.clone(),
         _ => why.to_string(),
     }
 }
