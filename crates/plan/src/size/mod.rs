@@ -214,7 +214,7 @@ mod tests {
         let mut refusals = 0;
         for preset in presets() {
             let own = Plan::load(preset.name).expect("a preset");
-            for size in ["64 MiB", "100 MiB", "256 MiB", "1 GiB", "3 GiB", "8 GiB", "16 GiB", "40 GiB", "1 TiB"] {
+            for size in ["64 MiB", "100 MiB", "1 GiB", "3 GiB", "16 GiB", "1 TiB"] {
                 match own.sized(size) {
                     Ok((plan, settings)) => {
                         assert!(is_kept(&plan, &own), "{} {size}: usable spare {} became {}", preset.name, usable(&own), usable(&plan));
@@ -269,13 +269,13 @@ mod tests {
         let plain = Plan::load("pageftl").expect("a preset");
         let idle = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.after=1 ms", "techniques.idle-reclaim.until_free=20"];
         let idle = Plan::load_set("pageftl", &idle).expect("it has room");
-        // More of its blocks are open, so that alone it would be of another shape.
-        let cube = Plan::load("pageftl").expect("a preset").override_key("gc.start=6").expect("it has room");
+        // It keeps two more blocks free, so that alone it would be of another shape.
+        let late = Plan::load_set("pageftl", &["gc.start=6"]).expect("it has room");
         for size in ["2 GiB", "4 GiB", "8 GiB"] {
-            let alike = sized_alike(&[&plain, &idle, &cube], size).expect("they have room");
+            let alike = sized_alike(&[&plain, &idle, &late], size).expect("they have room");
             let geometry = |index: usize| alike[index].0.build().sheet.geometry;
             assert!(geometry(0) == geometry(1) && geometry(0) == geometry(2), "{size}");
-            assert!(is_kept(&alike[0].0, &plain) && is_kept(&alike[2].0, &cube), "{size}");
+            assert!(is_kept(&alike[0].0, &plain) && is_kept(&alike[2].0, &late), "{size}");
         }
         // A drive of another share is left as it would be alone.
         let other = Plan::load("mqsim-b").expect("a preset");
