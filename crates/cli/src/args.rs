@@ -71,8 +71,8 @@ pub(crate) struct ShapeOptions {
     /// Change a value of the drive's plan, such as gc.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Make the drive so large for the host, such as 16GiB: the same chip and share of usable spare, with as many blocks and dies as that needs, or with smaller
-    /// blocks where whole ones would be too few.
+    /// Make the drive so large for the host, such as 16GiB: the same chip and share of usable spare, with as many blocks and dies as that needs, or with
+    /// smaller blocks where whole ones would be too few.
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
 }
