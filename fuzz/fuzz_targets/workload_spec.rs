@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
         Ok(AnySpec::Phases(spec)) => spec.generator(1, CAPACITY).into_iter().for_each(stay),
         Ok(AnySpec::Jobs(spec)) => {
             let Ok(mut jobs) = spec.generator(1, CAPACITY) else { return };
-            for job in 0..spec.jobs.len() {
+            for job in 0..spec.jobs().count() {
                 stay(std::iter::from_fn(|| jobs.next_of(job)));
             }
         }

@@ -21,7 +21,7 @@ pub(crate) fn jobs(name: &str, seconds: f64) -> Result<JobsSpec, LabError> {
         AnySpec::Phases(_) | AnySpec::Files(_) => return Err(LabError::Usage(format!("workload {name} has no jobs"))),
     };
     let limit = Limit::time(Nanos((seconds * 1e9) as u64));
-    spec.jobs.iter_mut().filter(|job| job.has_end()).for_each(|job| job.limit = limit);
+    spec.phases.iter_mut().flat_map(|phase| &mut phase.jobs).filter(|job| job.has_end()).for_each(|job| job.limit = limit);
     Ok(spec)
 }
 

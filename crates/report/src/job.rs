@@ -14,7 +14,7 @@ use crate::totals::Totals;
 /// One job of a measured window.
 #[derive(Clone, Debug)]
 pub struct JobMeasured {
-    /// Its name in the workload.
+    /// Its name in the workload; `phase/job` where a phase holds it.
     pub name: String,
     /// Its counters of requests and its latencies, over the time that it took. Nothing of the flash is any job's.
     pub measured: Measured,
@@ -23,9 +23,9 @@ pub struct JobMeasured {
 /// What one job got while the others ran beside it. Work of the flash belongs to no job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResult {
-    /// Its name in the workload.
+    /// Its name in the workload; `phase/job` where a phase holds it.
     pub name: String,
-    /// How long it took, from the start of all jobs to the last answer that it got. Its rates divide by it.
+    /// How long it took, from the start of the jobs of its phase to the last answer that it got. Its rates divide by it.
     #[schemars(extend("x-unit" = "s"))]
     pub simulated_seconds: f64,
     /// What it got.
@@ -34,10 +34,11 @@ pub struct JobResult {
     pub latency_us: ByOp<Latency>,
 }
 
-/// Books of the jobs that run; empty where there are none.
+/// Books of the jobs that run and of those of earlier phases; empty where there are none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobBooks {
-    start: Nanos,
+    /// Number of jobs of earlier phases.
+    before: usize,
     jobs: Vec<Book>,
 }
 
@@ -45,6 +46,8 @@ pub(crate) struct JobBooks {
 struct Book {
     name: String,
     queue_depth: Option<u32>,
+    /// When it began.
+    start: Nanos,
     /// When it got its last answer.
     last: Nanos,
     totals: Totals,
@@ -52,27 +55,23 @@ struct Book {
 }
 
 impl JobBooks {
-    /// Books of these jobs, by number, from `start` on.
-    pub(crate) fn new<'a>(start: Nanos, jobs: impl Iterator<Item = (&'a str, Option<u32>)>) -> JobBooks {
-        let book = |(name, queue_depth): (&str, Option<u32>)| Book {
-            name: name.to_owned(),
-            queue_depth,
-            last: start,
-            totals: Totals::default(),
-            latencies: Default::default(),
-        };
-        JobBooks { start, jobs: jobs.map(book).collect() }
+    /// Begin the jobs of a phase at `start`, by number. Those of earlier phases have all their answers.
+    pub(crate) fn begin<'a>(&mut self, start: Nanos, jobs: impl Iterator<Item = (&'a str, Option<u32>)>) {
+        self.before = self.jobs.len();
+        self.jobs.extend(jobs.map(|(name, queue_depth)| Book::new(name.to_owned(), queue_depth, start)));
     }
 
     /// Forget what was, and count from `start` on.
     pub(crate) fn restart(&mut self, start: Nanos) {
-        *self = JobBooks::new(start, self.jobs.iter().map(|book| (book.name.as_str(), book.queue_depth)));
+        for book in &mut self.jobs {
+            *book = Book::new(std::mem::take(&mut book.name), book.queue_depth, start);
+        }
     }
 
     /// Book a request that was answered at `at`.
     #[inline]
     pub(crate) fn completed(&mut self, at: Nanos, done: &Completion, latency: Nanos) {
-        if let Some(book) = self.jobs.get_mut(done.job.index()) {
+        if let Some(book) = self.jobs.get_mut(self.before + done.job.index()) {
             book.last = at;
             book.totals.complete(done);
             if done.ok {
@@ -83,17 +82,22 @@ impl JobBooks {
 
     /// What each job got, of a drive of `scope`.
     pub(crate) fn close(self, scope: Scope) -> Vec<JobMeasured> {
-        let start = self.start;
         let measured = |book: Book| JobMeasured {
             name: book.name,
             measured: Measured {
-                elapsed: book.last - start,
+                elapsed: book.last - book.start,
                 totals: book.totals,
                 latencies: book.latencies,
                 ..Measured::empty(Scope { queue_depth: book.queue_depth, ..scope })
             },
         };
         self.jobs.into_iter().map(measured).collect()
+    }
+}
+
+impl Book {
+    fn new(name: String, queue_depth: Option<u32>, start: Nanos) -> Book {
+        Book { name, queue_depth, start, last: start, totals: Totals::default(), latencies: Default::default() }
     }
 }
 
@@ -131,7 +135,8 @@ mod tests {
 
     #[test]
     fn each_job_has_its_own_requests_over_its_own_time() {
-        let mut books = JobBooks::new(Nanos(1_000), [("reader", Some(1)), ("writer", None)].into_iter());
+        let mut books = JobBooks::default();
+        books.begin(Nanos(1_000), [("reader", Some(1)), ("writer", None)].into_iter());
         books.completed(Nanos(2_000), &done(0, HostOp::Read, 500, true), Nanos(500));
         books.completed(Nanos(5_000), &done(1, HostOp::Write, 700, true), Nanos(700));
         books.completed(Nanos(9_000), &done(1, HostOp::Write, 900, false), Nanos(900));
@@ -142,7 +147,16 @@ mod tests {
         assert_eq!(jobs[0].measured.latencies(HostOp::Read).max(), Nanos(500));
         assert_eq!(jobs[1].measured.latencies(HostOp::Write).count(), 1, "failed requests have no latency");
         assert_eq!(jobs[0].measured.scope.queue_depth, Some(1));
-        books.restart(Nanos(9_000));
-        assert_eq!(books.close(scope())[1].measured.requests(), 0);
+        books.begin(Nanos(10_000), [("then/reader", Some(4))].into_iter());
+        books.completed(Nanos(10_700), &done(0, HostOp::Read, 600, true), Nanos(600));
+        let later = books.clone().close(scope());
+        assert_eq!(
+            later.iter().map(|job| job.measured.elapsed.0).collect::<Vec<_>>(),
+            [1_000, 8_000, 700],
+            "each from the start of its phase"
+        );
+        assert_eq!(later.iter().map(|job| job.measured.requests()).collect::<Vec<_>>(), [1, 1, 1]);
+        books.restart(Nanos(10_500));
+        assert_eq!(books.close(scope()).iter().map(|job| job.measured.requests()).sum::<u64>(), 0);
     }
 }

@@ -112,7 +112,7 @@ impl Metrics {
     /// Begin jobs at `at`, no earlier than the last event, with the name of each and its queue depth if it is a closed loop: the figures of each are kept by
     /// themselves, too. Requests tell which job they are of.
     pub fn begin_jobs<'a>(&mut self, at: Nanos, jobs: impl Iterator<Item = (&'a str, Option<u32>)>) {
-        self.jobs = JobBooks::new(self.checks.clock(at), jobs);
+        self.jobs.begin(self.checks.clock(at), jobs);
     }
 
     /// The phase that goes on is measured from `at`.

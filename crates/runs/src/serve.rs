@@ -70,7 +70,7 @@ impl Stages {
         Some(format!("--requests {asked} asks for more than the workload holds: it ended after {served} requests"))
     }
 
-    /// Serves all jobs at the same time, about `left` requests of them at most; returns how many were served.
+    /// Serves all jobs of a stage at the same time, about `left` requests of them at most; returns how many were served.
     fn jobs<F: Files, B: Beside>(
         &mut self,
         drive: &mut Drive<Watch<F, B>>,

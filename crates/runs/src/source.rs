@@ -124,7 +124,7 @@ impl Source {
             }
             Kind::Jobs { jobs, begun } => {
                 if std::mem::replace(begun, true) {
-                    return None;
+                    jobs.next_phase()?;
                 }
                 Some(Stage { name: jobs.name().to_owned(), depth: jobs.depth(), time_limit: None, total: jobs.total() })
             }
@@ -144,7 +144,7 @@ impl Source {
         }
     }
 
-    /// The jobs, if it is a workload of jobs.
+    /// The jobs, of which those of the present stage run, if it is a workload of jobs.
     pub(crate) fn jobs(&self) -> Option<&JobStreams> {
         match &self.0 {
             Kind::Jobs { jobs, .. } => Some(jobs),
@@ -192,7 +192,7 @@ impl Source {
     }
 }
 
-/// The requests of each job, if it is a workload of jobs.
+/// The requests of each job of the present stage, if it is a workload of jobs.
 impl JobLoad for Source {
     #[inline]
     fn next_of(&mut self, job: JobId) -> Option<HostRequest> {

@@ -24,7 +24,7 @@ const YEAR: f64 = 365.25 * 86_400.0;
 pub enum Workload {
     /// Requests of a generator.
     Made(WorkloadSpec),
-    /// Requests of generators at the same time.
+    /// Requests of generators at the same time, in one phase or several.
     Jobs(JobsSpec),
     /// Files and what is done to them, with what the user changed.
     Filed(Box<FileSpec>, FileOptions),
@@ -124,7 +124,8 @@ impl Workload {
     pub(crate) fn stages(&self) -> usize {
         match self {
             Workload::Made(spec) => spec.phases.len(),
-            Workload::Jobs(_) | Workload::Filed(..) | Workload::Traced(_) => 1,
+            Workload::Jobs(spec) => spec.phases.len(),
+            Workload::Filed(..) | Workload::Traced(_) => 1,
         }
     }
 }

@@ -17,7 +17,7 @@ const ALSO: [(&str, &str); 3] = [
 pub enum AnySpec {
     /// Phases, each with a mix, sizes, addresses and arrivals.
     Phases(WorkloadSpec),
-    /// Jobs at the same time, each with a mix, sizes, addresses and arrivals.
+    /// Jobs at the same time, in one phase or several, each with a mix, sizes, addresses and arrivals.
     Jobs(JobsSpec),
     /// Files, and threads that do things to them.
     Files(FileSpec),

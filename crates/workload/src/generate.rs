@@ -37,6 +37,9 @@ pub struct Phase {
     /// Upper bounds of read, write and trim; the rest flushes.
     ops: [u32; 3],
     fua: u32,
+    /// Writes until the next flush and between flushes; where there are none, more than ever come.
+    writes_left: u64,
+    flush_every: u64,
     /// Upper bound of each size, in the order of the sizes.
     sizes: Vec<u32>,
     chooses: bool,
@@ -114,6 +117,9 @@ impl Phase {
         if spec.limit.requests.is_none() && spec.limit.bytes.is_none() && spec.limit.time.is_none() {
             return Err("it needs an end: requests, bytes or time".to_owned());
         }
+        if spec.flush_every == Some(0) {
+            return Err("a flush follows after at least one write".to_owned());
+        }
         if spec.mix.flush >= 1.0 && spec.limit.requests.is_none() && spec.limit.time.is_none() {
             return Err("flushes move no bytes, so a limit of bytes alone never ends it".to_owned());
         }
@@ -127,6 +133,8 @@ impl Phase {
             chooses: several || space.sizes.len() > 1 || spec.fua > 0.0,
             ops: [ops[0], ops[1], ops[2]],
             fua: bound(spec.fua) >> (SHARE_BITS - 16),
+            writes_left: spec.flush_every.unwrap_or(u64::MAX),
+            flush_every: spec.flush_every.unwrap_or(u64::MAX),
             sizes: bounds(spec.sizes.iter().map(|(_, share)| *share)),
             space,
             addresses: Draw::new(seed, Stream::Address, number),
@@ -166,6 +174,10 @@ impl Phase {
     // The one stream of most workloads pays for no call because jobs have several.
     #[inline(always)]
     fn next(&mut self) -> Option<HostRequest> {
+        if self.writes_left == 0 {
+            self.writes_left = self.flush_every;
+            return Some(HostRequest { at: self.latest, priority: self.priority, ..HostRequest::new(HostOp::Flush, 0, 0) });
+        }
         if self.requests_left == 0 || self.sectors_left == 0 {
             return None;
         }
@@ -189,6 +201,7 @@ impl Phase {
         }
         let (start, sectors) = (self.pattern.next(&self.space, size, &mut self.addresses), self.space.sizes[size].sectors);
         self.sectors_left = self.sectors_left.saturating_sub(u64::from(sectors));
+        self.writes_left -= u64::from(op == HostOp::Write);
         Some(HostRequest { at, priority: self.priority, fua, ..HostRequest::new(op, self.first_sector + start, sectors) })
     }
 

@@ -30,5 +30,5 @@ pub use file::{FileLoad, FileOptions, FileSpec, FileTag, Tagged};
 pub use fit::{Changes, Fit, FitError, Placed, Placement};
 pub use generate::{Generator, JobsGenerator, Phase};
 pub use replay::{Replay, ReplayError, ReplayOptions, WithinTick};
-pub use spec::{JobsSpec, PhaseSpec, SpecError, WorkloadSpec};
+pub use spec::{JobsPhase, JobsSpec, PhaseSpec, SpecError, WorkloadSpec};
 pub use trace::{Footprint, Format, TraceError, TraceInfo, TraceReader, TraceRecord, TraceStats};

@@ -15,7 +15,7 @@ use wordline_units::{Bytes, Nanos, Priority};
 
 pub(crate) use check::{Streams, from_toml, streams};
 pub use error::SpecError;
-pub use jobs::JobsSpec;
+pub use jobs::{JobsPhase, JobsSpec};
 
 /// Reads a time, such as "10 ms".
 ///
@@ -61,6 +61,8 @@ pub struct PhaseSpec {
     pub mix: Mix,
     /// The share of writes with forced unit access.
     pub fua: f64,
+    /// After how many writes a flush follows, at the same time as the last of them. It counts toward no limit, and is none of the shares of `mix`.
+    pub flush_every: Option<u64>,
     /// How large requests are: each size with its share.
     pub sizes: Vec<(Bytes, f64)>,
     /// Where they go.
@@ -126,6 +128,8 @@ impl Mix {
 pub enum Address {
     /// Every place equally likely.
     Uniform,
+    /// Every place once, in a random order, and then again in another one.
+    Shuffled,
     /// The r-th most popular place with a weight of 1 / r^theta.
     Zipf {
         /// The skew; 0.99 is usual.
@@ -142,6 +146,8 @@ pub enum Address {
         /// Whether hot places lie apart, rather than at the beginning.
         scatter: bool,
     },
+    /// Zones side by side from the beginning of the space, each with a share of the traffic.
+    Zoned(Vec<Zone>),
     /// Each request begins where the last one of its stream ended.
     Sequential {
         /// How many streams take turns, each in a part of the space of its own.
@@ -149,6 +155,16 @@ pub enum Address {
     },
     /// Each request follows one of several patterns, by share.
     Mixed(Vec<(f64, Address)>),
+}
+
+/// One zone of [`Address::Zoned`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zone {
+    /// The fraction of the traffic that goes there; those of all zones sum to one.
+    pub share: f64,
+    /// How much of the space it is. A fraction is one of the space of the phase, not of the drive. Either all zones of a pattern have fractions, which sum to
+    /// one, or all have bytes, and space behind the last zone gets nothing.
+    pub span: Amount,
 }
 
 /// When requests come.
@@ -200,6 +216,7 @@ impl PhaseSpec {
             align: None,
             mix: Mix::reads(1.0),
             fua: 0.0,
+            flush_every: None,
             sizes: vec![(Bytes::kib(4), 1.0)],
             address: Address::Uniform,
             arrival: Arrival::Closed { queue_depth: 32 },

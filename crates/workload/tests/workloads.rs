@@ -1,7 +1,8 @@
 //! Do generators give what their workload says, again and again, and do files with mistakes say where they are?
 
+use proptest::prelude::*;
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
-use wordline_workload::spec::{Address, Amount, Arrival, Burst, Limit, Mix, Process};
+use wordline_workload::spec::{Address, Amount, Arrival, Burst, Limit, Mix, Process, Zone};
 use wordline_workload::{PhaseSpec, WorkloadSpec};
 
 const CAPACITY: Bytes = Bytes::gib(1);
@@ -79,6 +80,110 @@ fn hot_and_cold_get_their_traffic() {
         let early = drawn.iter().filter(|request| request.sector * 512 < CAPACITY.0 / 10).count() as f64 / 1e5;
         assert!(scatter && (early - 0.1).abs() < 0.02 || !scatter && (early - 0.9).abs() < 0.01, "{early}");
     }
+}
+
+proptest! {
+    /// Each zone gets its share of the requests, whatever zones there are, and space behind the last one gets none.
+    #[test]
+    fn zones_get_their_shares(parts in prop::collection::vec((0u32..100, 1u64..100), 1..12), is_relative: bool) {
+        let all = f64::from(parts.iter().map(|(share, _)| share).sum::<u32>()).max(1.0);
+        let share = |number: usize| if parts.iter().all(|(share, _)| *share == 0) { f64::from(u8::from(number == 0)) } else { f64::from(parts[number].0) / all };
+        let whole: u64 = parts.iter().map(|(_, span)| span).sum();
+        // Zones of bytes cover about half of the space.
+        let unit = CAPACITY.0 / 2 / whole / 4096 * 4096;
+        let span = |span: u64| if is_relative { Amount::OfDrive(span as f64 / whole as f64) } else { Amount::Bytes(Bytes(span * unit)) };
+        let zones: Vec<Zone> = parts.iter().enumerate().map(|(number, part)| Zone { share: share(number), span: span(part.1) }).collect();
+        let address = Address::Zoned(zones);
+        let drawn = requests(PhaseSpec { address, ..PhaseSpec::new("zones", Limit::requests(20_000)) });
+        let scale = if is_relative { CAPACITY.0 as f64 / whole as f64 } else { unit as f64 };
+        let mut begin = 0u64;
+        for (number, (_, span)) in parts.iter().enumerate() {
+            let end = begin + span;
+            let within = |request: &&HostRequest| (begin as f64 * scale..end as f64 * scale).contains(&(request.sector as f64 * 512.0));
+            let found = drawn.iter().filter(within).count() as f64 / 20_000.0;
+            prop_assert!((found - share(number)).abs() < 0.02, "zone {number}: {found} against {}", share(number));
+            begin = end;
+        }
+    }
+
+    /// Every place comes once before any comes again, and each time in another order.
+    #[test]
+    fn shuffled_places_come_once_each(places in 1u64..600, seed: u64) {
+        let span = Amount::Bytes(Bytes::kib(4 * places));
+        let phase = PhaseSpec { address: Address::Shuffled, span, ..PhaseSpec::new("once", Limit::requests(2 * places)) };
+        let drawn: Vec<u64> = one(phase).generator(seed, CAPACITY).expect("fits").map(|request| request.sector / 8).collect();
+        let (first, second) = drawn.split_at(places as usize);
+        for pass in [first, second] {
+            let mut sorted = pass.to_vec();
+            sorted.sort_unstable();
+            prop_assert!(sorted.iter().copied().eq(0..places));
+        }
+        prop_assert!(places < 16 || first != second);
+    }
+
+    /// A flush follows each n-th write, and no limit counts it.
+    #[test]
+    fn flushes_follow_writes(every in 1u64..40, read in 0.0..1.0f64) {
+        let phase = PhaseSpec { mix: Mix::reads(read), flush_every: Some(every), ..PhaseSpec::new("flushes", Limit::requests(1_000)) };
+        let drawn = requests(phase);
+        let (mut writes, mut others) = (0, 0);
+        for request in &drawn {
+            match request.op {
+                HostOp::Write => writes += 1,
+                HostOp::Flush => {
+                    prop_assert_eq!(writes, every);
+                    writes = 0;
+                    continue;
+                }
+                HostOp::Read | HostOp::Trim => {}
+            }
+            prop_assert!(writes <= every);
+            others += 1;
+        }
+        prop_assert!(others == 1_000 && writes < every);
+    }
+}
+
+#[test]
+fn a_shuffle_spreads_as_dice_do() {
+    let places = 1u64 << 16;
+    let span = Amount::Bytes(Bytes::kib(4 * places));
+    let phase = PhaseSpec { address: Address::Shuffled, span, ..PhaseSpec::new("once", Limit::requests(places)) };
+    let drawn: Vec<u64> = requests(phase).iter().map(|request| request.sector / 8).collect();
+    // Of each thousand in a row, so many fall into the first half as of a thousand throws of a coin.
+    let early: Vec<f64> = drawn.chunks_exact(1_000).map(|chunk| chunk.iter().filter(|place| **place < places / 2).count() as f64).collect();
+    let variance = early.iter().map(|count| (count - 500.0).powi(2)).sum::<f64>() / early.len() as f64;
+    assert!((80.0..450.0).contains(&variance), "{variance}, and 250 is that of a coin");
+    let neighbours = drawn.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) < 64).count();
+    assert!(neighbours < 400, "{neighbours} of 65,535 pairs lie near each other, and 128 do by chance");
+}
+
+#[test]
+fn zones_that_do_not_agree_are_told() {
+    let zone = |share: &str, span: &str| format!("{{ share = \"{share}\", span = \"{span}\" }}");
+    let parsed = |zones: &[String]| {
+        let text = format!(
+            "name = \"x\"\n[[phases]]\nrequests = 9\nmix = {{ read = \"100 %\" }}\nsize = \"4 KiB\"\narrival = {{ queue_depth = 1 }}\n\
+             address = {{ pattern = \"zoned\", zones = [{}] }}\n",
+            zones.join(", ")
+        );
+        WorkloadSpec::parse(&text, "x.toml").map_err(|error| error.to_string())
+    };
+    let cases = [
+        (vec![zone("50 %", "5 %"), zone("40 %", "95 %")], "the shares of the zones sum to 90.0000 %"),
+        (vec![zone("50 %", "5 %"), zone("50 %", "90 %")], "the spans of the zones sum to 95.0000 %"),
+        (vec![zone("50 %", "5 %"), zone("50 %", "1 MiB")], "either all shares of the space or all sizes"),
+        (vec![zone("100 %", "0 %"), zone("0 %", "100 %")], "a zone of no span"),
+        (vec![], "from 1 to 256 zones"),
+    ];
+    for (zones, told) in cases {
+        let error = parsed(&zones).expect_err(told);
+        assert!(error.starts_with("x.toml:7:") && error.contains(told), "{error}");
+    }
+    let beyond = parsed(&[zone("50 %", "600 MiB"), zone("50 %", "600 MiB")]).expect("they may fit a drive").generator(1, CAPACITY);
+    assert!(beyond.is_err_and(|error| error.to_string().contains("zone 2 ends beyond the 1 GiB")));
+    let tiny = parsed(&[zone("50 %", "512 B"), zone("50 %", "512 B")]).expect("they may fit a drive").generator(1, CAPACITY);
+    assert!(tiny.is_err_and(|error| error.to_string().contains("zone 2 holds no place")));
 }
 
 #[test]

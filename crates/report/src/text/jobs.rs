@@ -3,7 +3,8 @@
 use super::{fit, line, number};
 use crate::result::{DriveResult, Latency};
 
-const NAME: usize = 16;
+/// Widths of the column of names: it is as wide as the longest of them needs.
+const NAME: std::ops::RangeInclusive<usize> = 16..=32;
 /// Columns of what was moved, with the width of each.
 const MOVED: [(&str, usize); 5] = [("s", 8), ("requests", 12), ("IOPS", 10), ("rd MiB/s", 10), ("wr MiB/s", 10)];
 /// Columns of latencies.
@@ -15,8 +16,10 @@ pub(super) fn table(text: &mut String, drive: &DriveResult) {
     if drive.jobs.is_empty() {
         return;
     }
+    let longest = drive.jobs.iter().map(|job| job.name.chars().count() + 2).max().unwrap_or(0);
+    let name_width = longest.clamp(*NAME.start(), *NAME.end());
     let header: String = MOVED.iter().map(|(name, width)| format!("{name:>width$}")).collect();
-    line(text, &format!("  {:<NAME$}{header}", "by job"));
+    line(text, &format!("  {:<name_width$}{header}", "by job"));
     for job in &drive.jobs {
         let host = &job.host;
         let moved = |requests: u64, rate: f64| if requests > 0 { number(rate) } else { "-".to_owned() };
@@ -29,7 +32,7 @@ pub(super) fn table(text: &mut String, drive: &DriveResult) {
         ];
         let cells: String = MOVED.iter().zip(values).map(|((_, width), value)| format!("{:>width$}", fit(&value, width - 1))).collect();
         let mark = if host.failed > 0 { "!" } else { "" };
-        line(text, &format!("  {:<NAME$}{cells}", format!("{}{mark}", fit(&job.name, NAME - 2))));
+        line(text, &format!("  {:<name_width$}{cells}", format!("{}{mark}", fit(&job.name, name_width - 2))));
     }
     if drive.jobs.iter().any(|job| job.host.failed > 0) {
         line(text, "  !: requests of it failed, and its figures are of the others");
@@ -40,11 +43,11 @@ pub(super) fn table(text: &mut String, drive: &DriveResult) {
         kinds.into_iter().filter_map(|(kind, latency)| Some((job.name.as_str(), kind, latency.as_ref()?)))
     });
     let header: String = LATENCY.iter().map(|name| format!("{name:>WIDTH$}")).collect();
-    line(text, &format!("  {:<NAME$}{:<6}{header}", "latency, us", ""));
+    line(text, &format!("  {:<name_width$}{:<6}{header}", "latency, us", ""));
     for (name, kind, latency) in rows {
         let &Latency { mean, p50, p99, p999, p9999, max, .. } = latency;
         let cells = [mean, p50, p99, p999, p9999, max].map(|value| format!("{:>WIDTH$}", fit(&number(value), WIDTH - 1)));
-        line(text, &format!("  {:<NAME$}{kind:<6}{}", fit(name, NAME - 2), cells.concat()));
+        line(text, &format!("  {:<name_width$}{kind:<6}{}", fit(name, name_width - 2), cells.concat()));
     }
     text.push('\n');
 }

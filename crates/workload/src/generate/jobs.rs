@@ -1,4 +1,4 @@
-//! Requests of jobs, which run at the same time: each job's are a stream of its own.
+//! Requests of jobs, which run at the same time: each job's are a stream of its own, whatever phase it belongs to.
 
 use wordline_units::{Bytes, HostRequest};
 
@@ -15,10 +15,10 @@ impl JobsSpec {
     /// # Errors
     /// A job does not fit there, or none has an end.
     pub fn generator(&self, seed: u64, capacity: Bytes) -> Result<JobsGenerator, SpecError> {
-        if !self.jobs.iter().any(|job| job.has_end()) {
-            return Err(SpecError::whole(&self.name, "at least one job needs an end: requests, bytes or time"));
+        if self.phases.is_empty() || self.phases.iter().any(|phase| !phase.jobs.iter().any(|job| job.has_end())) {
+            return Err(SpecError::whole(&self.name, "at least one job of each phase needs an end: requests, bytes or time"));
         }
-        let jobs = self.jobs.iter().zip(0..).map(|(job, number)| {
+        let jobs = self.jobs().zip(0..).map(|(job, number)| {
             let mut spec = job.clone();
             if !spec.has_end() {
                 spec.limit = Limit::none();
@@ -30,12 +30,12 @@ impl JobsSpec {
 }
 
 impl JobsGenerator {
-    /// The jobs, by number.
+    /// The jobs of all phases, by number.
     pub fn jobs(&self) -> &[Phase] {
         &self.0
     }
 
-    /// The next request of the job of this number, its time counted from the start; `None`: it has no more, or there is no such job.
+    /// The next request of the job of this number, its time counted from the start of its phase; `None`: it has no more, or there is no such job.
     #[inline]
     pub fn next_of(&mut self, job: usize) -> Option<HostRequest> {
         self.0.get_mut(job)?.next()

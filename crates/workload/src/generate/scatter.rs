@@ -1,4 +1,4 @@
-//! A fixed shuffle of `0..slots`, so that popular slots do not lie side by side.
+//! A shuffle of `0..slots`, so that popular slots do not lie side by side, or each slot has its turn in a random order.
 //!
 //! Steps that are reversible on a power of two (an odd product, a folded shift) are repeated until the result is below `slots`.
 //! The domain is less than twice `slots`, so two rounds do on average; and because every step is reversible, no two slots meet.
@@ -23,6 +23,11 @@ impl Scatter {
         let bits = 64 - slots.saturating_sub(1).leading_zeros();
         let mask = if bits >= 64 { u64::MAX } else { (1u64 << bits) - 1 };
         Scatter { slots, mask, shift: (bits / 2).max(1), factors: [draw.at(0) | 1, draw.at(1) | 1], addend: draw.at(2) }
+    }
+
+    /// A shuffle that the next numbers of `draw` decide.
+    pub(crate) fn drawn(slots: u64, draw: &mut Draw) -> Scatter {
+        Scatter { factors: [draw.next_u64() | 1, draw.next_u64() | 1], addend: draw.next_u64(), ..Scatter::new(slots, 0) }
     }
 
     #[inline]

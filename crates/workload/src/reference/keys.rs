@@ -21,10 +21,10 @@ const fn key(name: &'static str, value: &'static str, default: &'static str, mea
 }
 
 /// A workload of phases.
-pub(super) const PHASES: [Part; 6] = [
+pub(super) const PHASES: [Part; 7] = [
     Part {
         title: "The file",
-        about: "Phases run one after another, jobs at the same time from the same start. A workload has either.",
+        about: "Phases run one after another, jobs at the same time from the same start. A workload has either, and a phase may hold jobs.",
         keys: &[
             key("name", "text", "", "name in tables and charts"),
             key("purpose", "text", "nothing", "what it is for, in a sentence"),
@@ -33,9 +33,11 @@ pub(super) const PHASES: [Part; 6] = [
         ],
     },
     Part {
-        title: "`[[phases]]` or `[[jobs]]`",
+        title: "`[[phases]]`, `[[jobs]]` or `[[phases.jobs]]`",
         about: "A phase or a job ends at whichever of `requests`, `bytes` and `time` is reached first. Of a phase at least one must be set.\n\
                 A job without any runs as long as one that has an end; at least one job has. Each job has dice of its own.\n\
+                A phase that holds jobs has its name and nothing else beside them. It begins when the phase before it has all its answers, and\n\
+                ends when its last job does; its jobs are called `phase/job` in tables, and phases of such a workload have names of their own.\n\
                 `--qd` and `--until-steady` are not for jobs, and `--requests` ends all of them after so many requests together.",
         keys: &[
             key("name", "text", "`phase 1` or `job 1` and so on", "name in tables and charts"),
@@ -45,6 +47,7 @@ pub(super) const PHASES: [Part; 6] = [
                 "`1`",
                 "of a job: how many like it there are, each named by its number and with dice of its own",
             ),
+            key("jobs", "list of `[[phases.jobs]]`", "none", "of a phase, in place of all keys below: what it does at the same time"),
             key("requests", "whole number", "no end", "ends after this many requests"),
             key(
                 "bytes",
@@ -54,6 +57,12 @@ pub(super) const PHASES: [Part; 6] = [
             ),
             key("time", "time", "no end", "ends after this much simulated time"),
             key("start", "size, or share of the drive", "`\"0 %\"`", "where the part of the drive that it uses begins"),
+            key(
+                "step",
+                "size, or share of the drive",
+                "`\"0 %\"`",
+                "of a job with `count`: how much later on the drive each further one begins",
+            ),
             key("span", "size, or share of the drive", "`\"100 %\"`", "how large that part is; it must end within the drive"),
             key(
                 "align",
@@ -63,6 +72,12 @@ pub(super) const PHASES: [Part; 6] = [
             ),
             key("mix", "table", "", "shares of operations: see below"),
             key("fua", "share", "`\"0 %\"`", "the share of writes with forced unit access"),
+            key(
+                "flush_every",
+                "whole number",
+                "never",
+                "a flush follows after every so many writes, at the time of the last of them; it counts toward no end",
+            ),
             key(
                 "size",
                 "size, or list",
@@ -92,11 +107,12 @@ pub(super) const PHASES: [Part; 6] = [
     Part {
         title: "`address = { … }`",
         about: "A pattern alone is a word (`address = \"uniform\"`); with keys it is a table.\n\n\
-                `uniform`: every place equally likely. `zipf`: the r-th most popular place with a\n\
+                `uniform`: every place equally likely. `shuffled`: every place once, in a random order, then again in another. `zipf`: the r-th most popular place with a\n\
                 weight of 1 / r^theta. `hot-cold`: a hot part gets most of the traffic.\n\
+                `zoned`: zones side by side from the beginning of the space, each with a share of the requests, and every place of a zone equally likely.\n\
                 `sequential`: each request begins where the last one of its stream ended. `mixed`: each request follows one of several patterns.",
         keys: &[
-            key("pattern", "`uniform`, `zipf`, `hot-cold`, `sequential` or `mixed`", "", "which pattern"),
+            key("pattern", "`uniform`, `shuffled`, `zipf`, `hot-cold`, `zoned`, `sequential` or `mixed`", "", "which pattern"),
             key("share", "share", "", "of a part of `mixed`: the share of requests that follow it"),
             key("theta", "number above 0, at most 5", "", "of `zipf`: the skew; 0.99 is usual"),
             key(
@@ -107,8 +123,18 @@ pub(super) const PHASES: [Part; 6] = [
             ),
             key("hot", "share", "", "of `hot-cold`: the hot share of the space"),
             key("traffic", "share", "", "of `hot-cold`: the share of requests that go there"),
+            key("zones", "list", "", "of `zoned`: the zones, in order (below)"),
             key("streams", "whole number", "`1`", "of `sequential`: how many streams take turns, each in a part of the space of its own"),
             key("parts", "list of patterns", "", "of `mixed`: the patterns, each with its `share`; none of them `mixed` itself"),
+        ],
+    },
+    Part {
+        title: "`zones = [{ … }, …]`",
+        about: "From 1 to 256 zones, such as `{ share = \"50 %\", span = \"5 %\" }`. Their shares sum to 100 %. Their spans are either all shares of the\n\
+                space, which sum to 100 %, or all sizes; space behind the last of those gets no request. A request belongs to the zone in which it begins.",
+        keys: &[
+            key("share", "share", "", "the share of requests that go there"),
+            key("span", "size, or share of the space", "", "how large the zone is"),
         ],
     },
     Part {
@@ -264,6 +290,7 @@ mod tests {
             "name = \"x\"\n[[phases]]\nmix = { zzz = 1 }\n",
             "name = \"x\"\n[[phases]]\nsize = [{ zzz = 1 }]\n",
             "name = \"x\"\n[[phases]]\naddress = { zzz = 1 }\n",
+            "name = \"x\"\n[[phases]]\naddress = { pattern = \"zoned\", zones = [{ zzz = 1 }] }\n",
             "name = \"x\"\n[[phases]]\narrival = { zzz = 1 }\n",
         ];
         let files = [

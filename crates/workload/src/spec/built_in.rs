@@ -3,7 +3,7 @@
 
 use super::{SpecError, WorkloadSpec};
 
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("default", include_str!("../../../../studies/workloads/default.toml")),
     ("uniform-write", include_str!("../../../../studies/workloads/uniform-write.toml")),
     ("uniform-read", include_str!("../../../../studies/workloads/uniform-read.toml")),
@@ -13,6 +13,7 @@ const FILES: [(&str, &str); 9] = [
     ("sequential-write", include_str!("../../../../studies/workloads/sequential-write.toml")),
     ("bursts", include_str!("../../../../studies/workloads/bursts.toml")),
     ("trim-mix", include_str!("../../../../studies/workloads/trim-mix.toml")),
+    ("jesd219", include_str!("../../../../studies/workloads/jesd219.toml")),
 ];
 
 impl WorkloadSpec {

@@ -7,8 +7,8 @@ use wordline_units::host::{JOBS_MAX, SECTOR_BYTES};
 use wordline_units::{Bytes, Priority};
 
 use super::quantity::{Q, Share};
-use super::raw::{RawAddress, RawArrival, RawMix, RawPattern, RawPhase, RawProcess, RawSizes, RawWorkload};
-use super::{Address, Amount, Arrival, Burst, JobsSpec, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec};
+use super::raw::{RawAddress, RawArrival, RawKeys, RawMix, RawPattern, RawPhase, RawProcess, RawSizes, RawWorkload, RawZone};
+use super::{Address, Amount, Arrival, Burst, JobsPhase, JobsSpec, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec, Zone};
 use crate::words::did_you_mean;
 
 /// Shares may miss the whole by this much, for percentages that were rounded.
@@ -17,6 +17,7 @@ const ROUNDING: f64 = 1e-6;
 const DEEPEST_QUEUE: u32 = 65_536;
 const MOST_STREAMS: u32 = 65_536;
 const MOST_SIZES: usize = 64;
+const MOST_ZONES: usize = 256;
 
 type Fault = (Range<usize>, String);
 
@@ -101,18 +102,98 @@ fn checked(raw: RawWorkload) -> Result<Streams, Fault> {
             if phases.get_ref().is_empty() {
                 return Err((phases.span(), "a workload needs at least one phase".to_owned()));
             }
+            let name = name.into_inner();
+            if phases.get_ref().iter().any(|phase| phase.get_ref().jobs.is_some()) {
+                return Ok(Streams::Jobs(JobsSpec { name, purpose, phases: phases_of_jobs(phases.into_inner())? }));
+            }
             let phases = phases.into_inner().into_iter().enumerate();
             let phases = phases.map(|(index, raw)| phase(index, raw)).collect::<Result<_, _>>()?;
-            Ok(Streams::Phases(WorkloadSpec { name: name.into_inner(), purpose, phases }))
+            Ok(Streams::Phases(WorkloadSpec { name, purpose, phases }))
         }
-        (None, Some(raw)) => Ok(Streams::Jobs(JobsSpec { name: name.into_inner(), purpose, jobs: all_jobs(raw)? })),
+        (None, Some(raw)) => {
+            let (name, jobs) = (name.into_inner(), all_jobs(raw, 0)?);
+            Ok(Streams::Jobs(JobsSpec { phases: vec![JobsPhase { name: name.clone(), jobs }], name, purpose }))
+        }
         (Some(_), Some(jobs)) => Err((jobs.span(), format!("{either}, and this one has both"))),
         (None, None) => Err((name.span(), format!("{either}, and this one has none of them"))),
     }
 }
 
-/// The jobs, as often as they are to be there.
-fn all_jobs(raw: Spanned<Vec<Spanned<RawPhase>>>) -> Result<Vec<PhaseSpec>, Fault> {
+/// The phases of a workload in which at least one of them holds jobs. A phase without jobs is a job alone.
+fn phases_of_jobs(raw: Vec<Spanned<RawPhase>>) -> Result<Vec<JobsPhase>, Fault> {
+    let mut phases: Vec<JobsPhase> = Vec::new();
+    for (index, mut raw) in raw.into_iter().enumerate() {
+        let (place, before) = (raw.span(), phases.iter().map(|phase| phase.jobs.len()).sum::<usize>());
+        let (name, jobs) = match raw.get_mut().jobs.take() {
+            Some(jobs) => {
+                let name = holder(index, raw)?;
+                let mut jobs = all_jobs(jobs, before)?;
+                // A job's row stands among those of other phases.
+                jobs.iter_mut().for_each(|job| job.name = format!("{name}/{}", job.name));
+                (name, jobs)
+            }
+            None if before == JOBS_MAX => return Err((place, format!("{JOBS_MAX} jobs up to here, and there may be no more"))),
+            None => {
+                let phase = phase(index, raw)?;
+                (phase.name.clone(), vec![phase])
+            }
+        };
+        if phases.iter().any(|phase| phase.name == name) {
+            return Err((place, format!("a second phase is called '{name}', so that nobody could tell whose jobs are whose")));
+        }
+        phases.push(JobsPhase { name, jobs });
+    }
+    Ok(phases)
+}
+
+/// The name of a phase that holds jobs, which has no other key.
+fn holder(index: usize, raw: Spanned<RawPhase>) -> Result<String, Fault> {
+    let RawPhase {
+        name,
+        count,
+        jobs: _,
+        requests,
+        bytes,
+        time,
+        start,
+        step,
+        span,
+        align,
+        mix,
+        fua,
+        flush_every,
+        size,
+        address,
+        arrival,
+        priority,
+    } = raw.into_inner();
+    let given = [
+        ("count", count.map(|key| key.span())),
+        ("requests", requests.map(|key| key.span())),
+        ("bytes", bytes.map(|key| key.span())),
+        ("time", time.map(|key| key.span())),
+        ("start", start.map(|key| key.span())),
+        ("step", step.map(|key| key.span())),
+        ("span", span.map(|key| key.span())),
+        ("align", align.map(|key| key.span())),
+        ("mix", mix.map(|key| key.span())),
+        ("fua", fua.map(|key| key.span())),
+        ("flush_every", flush_every.map(|key| key.span())),
+        ("size", size.map(|key| key.span())),
+        ("address", address.map(|key| key.span())),
+        ("arrival", arrival.map(|key| key.span())),
+        ("priority", priority.map(|key| key.span())),
+    ];
+    match given.into_iter().find_map(|(key, place)| Some((key, place?))) {
+        Some((key, place)) => {
+            Err((place, format!("'{key}' belongs to the jobs of this phase: a phase that holds jobs has a name beside them")))
+        }
+        None => Ok(name.unwrap_or_else(|| format!("phase {}", index + 1))),
+    }
+}
+
+/// The jobs, as often as they are to be there, behind so many of other phases.
+fn all_jobs(raw: Spanned<Vec<Spanned<RawPhase>>>, before: usize) -> Result<Vec<PhaseSpec>, Fault> {
     let place = raw.span();
     let mut jobs = Vec::new();
     let first = raw.get_ref().first().map_or(place.clone(), Spanned::span);
@@ -120,20 +201,28 @@ fn all_jobs(raw: Spanned<Vec<Spanned<RawPhase>>>) -> Result<Vec<PhaseSpec>, Faul
         let message = format!("from 1 to {JOBS_MAX} jobs");
         let place = raw.get_ref().count.as_ref().map_or(raw.span(), Spanned::span);
         let count = positive(&raw.get_ref().count, |count| (1..=JOBS_MAX as u32).contains(count), &message)?;
+        if let Some(inner) = &raw.get_ref().jobs {
+            return Err((inner.span(), "a job holds no jobs; phases do".to_owned()));
+        }
+        let step = step(&raw)?;
         let job = stream(index, raw, "job")?;
-        let count_all = jobs.len() + count.unwrap_or(1) as usize;
+        let count_all = before + jobs.len() + count.unwrap_or(1) as usize;
         if count_all > JOBS_MAX {
             return Err((place, format!("{count_all} jobs up to here, and there may be {JOBS_MAX}")));
         }
         match count {
             Some(count) if count > 1 => {
-                jobs.extend((1..=count).map(|number| PhaseSpec { name: format!("{} {number}", job.name), ..job.clone() }));
+                jobs.extend((0..count).map(|number| PhaseSpec {
+                    name: format!("{} {}", job.name, number + 1),
+                    start: later(job.start, step, number),
+                    ..job.clone()
+                }));
             }
             Some(_) | None => jobs.push(job),
         }
     }
     if jobs.is_empty() {
-        return Err((place, "a workload needs at least one job".to_owned()));
+        return Err((place, "a workload, and each phase that holds jobs, needs at least one job".to_owned()));
     }
     if !jobs.iter().any(PhaseSpec::has_end) {
         return Err((first, "at least one job needs an end: requests, bytes or time; those without one run as long".to_owned()));
@@ -141,9 +230,41 @@ fn all_jobs(raw: Spanned<Vec<Spanned<RawPhase>>>) -> Result<Vec<PhaseSpec>, Faul
     Ok(jobs)
 }
 
+/// How much later each further job of one table begins on the drive.
+fn step(raw: &Spanned<RawPhase>) -> Result<Option<Amount>, Fault> {
+    let Some(step) = &raw.get_ref().step else { return Ok(None) };
+    let is_share = |amount: Amount| matches!(amount, Amount::OfDrive(_));
+    if raw.get_ref().count.as_ref().is_none_or(|count| *count.get_ref() < 2) {
+        return Err((step.span(), "'step' is the way from job to job, and needs a 'count' of several".to_owned()));
+    }
+    match &raw.get_ref().start {
+        Some(start) if nonzero(start.get_ref().0) && is_share(start.get_ref().0) != is_share(step.get_ref().0) => {
+            Err((step.span(), "'start' and 'step' are either both sizes or both shares of the drive".to_owned()))
+        }
+        Some(_) | None => Ok(Some(step.get_ref().0)),
+    }
+}
+
+/// The beginning of the part of the job of this number, from 0.
+fn later(start: Amount, step: Option<Amount>, number: u32) -> Amount {
+    match (start, step) {
+        (_, None) => start,
+        (Amount::Bytes(start), Some(Amount::Bytes(step))) => {
+            Amount::Bytes(Bytes(start.0.saturating_add(step.0.saturating_mul(u64::from(number)))))
+        }
+        (Amount::OfDrive(start), Some(Amount::OfDrive(step))) => Amount::OfDrive(start + step * f64::from(number)),
+        // One of both is zero.
+        (Amount::Bytes(_), Some(Amount::OfDrive(step))) => Amount::OfDrive(step * f64::from(number)),
+        (Amount::OfDrive(_), Some(Amount::Bytes(step))) => Amount::Bytes(Bytes(step.0.saturating_mul(u64::from(number)))),
+    }
+}
+
 fn phase(index: usize, raw: Spanned<RawPhase>) -> Result<PhaseSpec, Fault> {
     if let Some(count) = &raw.get_ref().count {
         return Err((count.span(), "'count' belongs to [[jobs]], which run at the same time; phases run one after another".to_owned()));
+    }
+    if let Some(step) = &raw.get_ref().step {
+        return Err((step.span(), "'step' belongs to [[jobs]] with a 'count'".to_owned()));
     }
     let place = raw.span();
     let phase = stream(index, raw, "phase")?;
@@ -152,7 +273,9 @@ fn phase(index: usize, raw: Spanned<RawPhase>) -> Result<PhaseSpec, Fault> {
 
 /// A phase or a job, whichever `word` says.
 fn stream(index: usize, raw: Spanned<RawPhase>, word: &str) -> Result<PhaseSpec, Fault> {
+    let place = raw.span();
     let raw = raw.into_inner();
+    let missing = |key: &str| (place.clone(), format!("missing field `{key}`"));
     let limit = Limit {
         requests: positive(&raw.requests, |count| *count > 0, &format!("a {word} of no requests does nothing"))?,
         bytes: positive(&raw.bytes, |amount| nonzero(amount.0), &format!("a {word} of no bytes does nothing"))?.map(|amount| amount.0),
@@ -171,12 +294,13 @@ fn stream(index: usize, raw: Spanned<RawPhase>, word: &str) -> Result<PhaseSpec,
         start: raw.start.map_or(Amount::Bytes(Bytes(0)), |start| start.into_inner().0),
         span: span.map_or(Amount::OfDrive(1.0), |span| span.0),
         align,
-        mix: mix(raw.mix)?,
-        fua: raw.fua.map_or(0.0, |share| share.0.0),
-        sizes: sizes(raw.size)?,
-        address: address(raw.address, true)?.1,
-        arrival: arrival(raw.arrival)?,
-        priority: raw.priority.map_or(Priority::Normal, Priority::from),
+        mix: mix(raw.mix.ok_or_else(|| missing("mix"))?)?,
+        fua: raw.fua.map_or(0.0, |share| share.get_ref().0.0),
+        flush_every: positive(&raw.flush_every, |writes| *writes > 0, "a flush follows after at least one write")?,
+        sizes: sizes(raw.size.ok_or_else(|| missing("size"))?)?,
+        address: address(raw.address.ok_or_else(|| missing("address"))?, true)?.1,
+        arrival: arrival(raw.arrival.ok_or_else(|| missing("arrival"))?)?,
+        priority: raw.priority.map_or(Priority::Normal, |priority| Priority::from(priority.into_inner())),
     })
 }
 
@@ -232,10 +356,8 @@ fn sizes(raw: Spanned<RawSizes>) -> Result<Vec<(Bytes, f64)>, Fault> {
     }
 }
 
-/// The pattern and its share in a mixture.
-fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), Fault> {
-    let span = raw.span();
-    let keys = *raw.into_inner().0;
+/// Refuses keys of other patterns than that of `keys`.
+fn belonging(keys: &RawKeys, outermost: bool) -> Result<(), Fault> {
     let pattern = keys.pattern;
     let given = [
         ("share", keys.share.as_ref().map(Spanned::span), !outermost),
@@ -243,6 +365,7 @@ fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), 
         ("scatter", keys.scatter.as_ref().map(Spanned::span), matches!(pattern, RawPattern::Zipf | RawPattern::HotCold)),
         ("hot", keys.hot.as_ref().map(Spanned::span), pattern == RawPattern::HotCold),
         ("traffic", keys.traffic.as_ref().map(Spanned::span), pattern == RawPattern::HotCold),
+        ("zones", keys.zones.as_ref().map(Spanned::span), pattern == RawPattern::Zoned),
         ("streams", keys.streams.as_ref().map(Spanned::span), pattern == RawPattern::Sequential),
         ("parts", keys.parts.as_ref().map(Spanned::span), pattern == RawPattern::Mixed && outermost),
     ];
@@ -251,6 +374,40 @@ fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), 
             return Err((place, format!("'{key}' has no meaning for the pattern {} here", pattern.name())));
         }
     }
+    Ok(())
+}
+
+/// The zones of a pattern, whose shares agree with each other.
+fn zones(raw: Spanned<Vec<Spanned<RawZone>>>) -> Result<Vec<Zone>, Fault> {
+    let place = raw.span();
+    let raw = raw.into_inner();
+    if raw.is_empty() || raw.len() > MOST_ZONES {
+        return Err((place, format!("a zoned space has from 1 to {MOST_ZONES} zones")));
+    }
+    if let Some(wrong) = raw.iter().find(|zone| !nonzero(zone.get_ref().span.0)) {
+        return Err((wrong.span(), "a zone of no span has no addresses".to_owned()));
+    }
+    let fraction = |zone: &RawZone| match zone.span.0 {
+        Amount::OfDrive(fraction) => Some(fraction),
+        Amount::Bytes(_) => None,
+    };
+    let relative = raw.iter().filter(|zone| fraction(zone.get_ref()).is_some()).count();
+    if relative > 0 && relative < raw.len() {
+        return Err((place, "the spans of zones are either all shares of the space or all sizes".to_owned()));
+    }
+    whole(raw.iter().map(|zone| zone.get_ref().share.0.0).sum(), place.clone(), "the shares of the zones")?;
+    if relative > 0 {
+        whole(raw.iter().filter_map(|zone| fraction(zone.get_ref())).sum(), place, "the spans of the zones")?;
+    }
+    Ok(raw.into_iter().map(|zone| Zone { share: zone.get_ref().share.0.0, span: zone.get_ref().span.0 }).collect())
+}
+
+/// The pattern and its share in a mixture.
+fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), Fault> {
+    let span = raw.span();
+    let keys = *raw.into_inner().0;
+    let pattern = keys.pattern;
+    belonging(&keys, outermost)?;
     let missing = |key: &str| (span.clone(), format!("the pattern {} needs '{key}'", pattern.name()));
     let share = match (&keys.share, outermost) {
         (Some(share), _) => share.get_ref().0.0,
@@ -260,6 +417,7 @@ fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), 
     let scatter = |usual: bool| keys.scatter.as_ref().map_or(usual, |scatter| *scatter.get_ref());
     let address = match pattern {
         RawPattern::Uniform => Address::Uniform,
+        RawPattern::Shuffled => Address::Shuffled,
         RawPattern::Zipf => {
             let message = "theta lies above 0 and at most at 5; 0.99 is usual";
             let theta = positive(&keys.theta, |theta| *theta > 0.0 && *theta <= 5.0, message)?.ok_or_else(|| missing("theta"))?;
@@ -271,6 +429,7 @@ fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), 
             let traffic = keys.traffic.as_ref().ok_or_else(|| missing("traffic"))?.get_ref().0.0;
             Address::HotCold { hot: hot.0.0, traffic, scatter: scatter(false) }
         }
+        RawPattern::Zoned => Address::Zoned(zones(keys.zones.ok_or_else(|| missing("zones"))?)?),
         RawPattern::Sequential => {
             let message = format!("from 1 to {MOST_STREAMS} streams");
             let streams = positive(&keys.streams, |streams| (1..=MOST_STREAMS).contains(streams), &message)?;

@@ -1,4 +1,4 @@
-//! Jobs: streams of requests at the same time, each described as a phase is.
+//! Jobs: streams of requests at the same time, each described as a phase is, and phases that hold them.
 
 use super::{Arrival, Limit, PhaseSpec, SpecError};
 use crate::AnySpec;
@@ -9,14 +9,24 @@ const FILES: [(&str, &str); 3] = [
     ("erase-stress", include_str!("../../../../studies/workloads/erase-stress.toml")),
 ];
 
-/// A workload of jobs: they start at the same time.
+/// A workload of jobs: phases one after another, and the jobs of a phase start at the same time. A file of `[[jobs]]` alone is one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobsSpec {
     /// Its name in tables.
     pub name: String,
     /// What it is for, in a sentence.
     pub purpose: String,
-    /// The jobs, by number. One without any limit runs as long as one that has a limit; at least one has.
+    /// What it does, in order; at least one.
+    pub phases: Vec<JobsPhase>,
+}
+
+/// Jobs that start at the same time. The phase ends when the last of them has its last answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobsPhase {
+    /// Its name in tables; that of the workload where it is the only one.
+    pub name: String,
+    /// Its jobs. One without any limit runs as long as one that has a limit; at least one has. Where the file has phases, the name of a job that a phase
+    /// holds is `phase/job`.
     pub jobs: Vec<PhaseSpec>,
 }
 
@@ -42,12 +52,27 @@ impl JobsSpec {
         JobsSpec::built_in_text(name).map(|text| JobsSpec::parse(text, &format!("{name}.toml")))
     }
 
+    /// The jobs of all phases, by number.
+    pub fn jobs(&self) -> impl Iterator<Item = &PhaseSpec> {
+        self.phases.iter().flat_map(|phase| &phase.jobs)
+    }
+
     /// The text of the built-in workload of this name, comments included.
     pub fn built_in_text(name: &str) -> Option<&'static str> {
         FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
-    /// Number of requests that are outstanding in all jobs together; `None` where one of them is an open loop.
+    /// Number of requests that are outstanding in all jobs together; `None` where one of them is an open loop, or where there are several phases.
+    pub fn queue_depth(&self) -> Option<u32> {
+        match self.phases.as_slice() {
+            [only] => only.queue_depth(),
+            _ => None,
+        }
+    }
+}
+
+impl JobsPhase {
+    /// Number of requests that are outstanding in its jobs together; `None` where one of them is an open loop.
     pub fn queue_depth(&self) -> Option<u32> {
         self.jobs.iter().map(PhaseSpec::queue_depth).try_fold(0u32, |sum, depth| Some(sum.saturating_add(depth?)))
     }
@@ -71,6 +96,7 @@ impl PhaseSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Amount;
     use wordline_units::{Bytes, Nanos};
 
     const READER: &str = "[[jobs]]\nname = \"reader\"\nrequests = 100\nmix = { read = \"100 %\" }\nsize = \"4 KiB\"\naddress = \"uniform\"\n\
@@ -85,13 +111,64 @@ mod tests {
     #[test]
     fn jobs_are_counted_out_and_told_apart_by_number() {
         let spec = JobsSpec::parse(&file(&[READER, WRITER]), "x.toml").expect("sound");
-        let names: Vec<&str> = spec.jobs.iter().map(|job| job.name.as_str()).collect();
+        let names: Vec<&str> = spec.jobs().map(|job| job.name.as_str()).collect();
         assert_eq!(names, ["reader", "writer 1", "writer 2", "writer 3", "writer 4"]);
         assert_eq!(spec.queue_depth(), Some(65));
-        assert!(spec.jobs[0].has_end() && !spec.jobs[1].has_end());
+        assert!(spec.phases[0].jobs[0].has_end() && !spec.phases[0].jobs[1].has_end());
         let timed = READER.replace("requests = 100", "time = \"10 ms\"").replace("queue_depth = 1 ", "rate = \"1 k/s\" ");
         let spec = JobsSpec::parse(&file(&[&timed]), "x.toml").expect("sound");
-        assert_eq!((spec.jobs[0].limit.time, spec.queue_depth()), (Some(Nanos::from_millis(10)), None));
+        assert_eq!((spec.phases[0].jobs[0].limit.time, spec.queue_depth()), (Some(Nanos::from_millis(10)), None));
+    }
+
+    #[test]
+    fn a_phase_may_hold_jobs_and_its_name_stands_before_theirs() {
+        let hold = |name: &str, parts: &[&str]| {
+            format!("[[phases]]\nname = \"{name}\"\n{}", parts.concat().replace("[[jobs]]", "[[phases.jobs]]"))
+        };
+        let alone = READER.replace("[[jobs]]", "[[phases]]").replace("reader", "then");
+        let spec = JobsSpec::parse(&file(&[&hold("fill", &[READER, WRITER]), &alone, &hold("again", &[READER])]), "x.toml").expect("sound");
+        let names: Vec<Vec<&str>> = spec.phases.iter().map(|phase| phase.jobs.iter().map(|job| job.name.as_str()).collect()).collect();
+        assert_eq!(
+            names,
+            [vec!["fill/reader", "fill/writer 1", "fill/writer 2", "fill/writer 3", "fill/writer 4"], vec!["then"], vec!["again/reader"]]
+        );
+        assert_eq!((spec.queue_depth(), spec.phases[0].queue_depth()), (None, Some(65)));
+        let mut jobs = spec.generator(7, Bytes::mib(64)).expect("fits");
+        let mut sectors = |job| -> Vec<u64> { std::iter::from_fn(|| jobs.next_of(job)).take(100).map(|request| request.sector).collect() };
+        assert_ne!(sectors(0), sectors(6), "the reader of a later phase has dice of its own");
+        let wrong = [
+            (file(&[&hold("a", &[WRITER])]), "at least one job needs an end"),
+            (
+                file(&[&hold("a", &[READER]).replace("[[phases.jobs]]", "time = \"1 s\"\n[[phases.jobs]]")]),
+                "'time' belongs to the jobs of this phase",
+            ),
+            (file(&[&hold("a", &[READER]), &hold("a", &[READER])]), "a second phase is called 'a'"),
+            (file(&[&hold("a", &[&READER.replace("requests", "jobs = []\nrequests")])]), "a job holds no jobs"),
+            (file(&[&hold("a", &[READER]), &hold("b", &[READER, &WRITER.replace("= 4", "= 255")])]), "257 jobs"),
+            (file(&["[[phases]]\nname = \"a\"\njobs = []\n"]), "at least one job"),
+            (file(&["[[phases]]\nname = \"a\"\nrequests = 1\n"]), "missing field `mix`"),
+        ];
+        for (text, told) in wrong {
+            let error = AnySpec::parse(&text, "x.toml").expect_err(told);
+            assert!(error.message().contains(told) && error.position().is_some(), "{error}");
+        }
+    }
+
+    #[test]
+    fn jobs_of_one_table_begin_a_step_after_each_other() {
+        let starts = |keys: &str| -> Result<Vec<Amount>, String> {
+            let text = file(&[READER, &WRITER.replace("count = 4", &format!("count = 3\n{keys}"))]);
+            JobsSpec::parse(&text, "x.toml")
+                .map(|spec| spec.jobs().skip(1).map(|job| job.start).collect())
+                .map_err(|error| error.message().to_owned())
+        };
+        let mib = |mib: u64| Amount::Bytes(Bytes::mib(mib));
+        assert_eq!(starts("step = \"2 MiB\""), Ok(vec![mib(0), mib(2), mib(4)]));
+        assert_eq!(starts("start = \"1 MiB\"\nstep = \"2 MiB\""), Ok(vec![mib(1), mib(3), mib(5)]));
+        assert_eq!(starts("step = \"25 %\""), Ok([0.0, 0.25, 0.5].map(Amount::OfDrive).to_vec()));
+        assert!(starts("start = \"1 MiB\"\nstep = \"25 %\"").is_err_and(|message| message.contains("both sizes")));
+        let alone = file(&[&READER.replace("requests", "step = \"1 MiB\"\nrequests")]);
+        assert!(AnySpec::parse(&alone, "x.toml").expect_err("one job").message().contains("needs a 'count'"));
     }
 
     #[test]

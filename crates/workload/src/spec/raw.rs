@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! name = "…"                     purpose = "…"
-//! [[phases]]                     or [[jobs]], with count = 4
+//! [[phases]]                     or [[jobs]], with count = 4, or [[phases]] with [[phases.jobs]]
 //! name = "…"
 //! requests = 100000              bytes = "200 %" or "10 GiB"      time = "10 s"      (at least one)
 //! start = "0 %"                  span = "100 %"                   align = "4 KiB"
 //! mix = { read = "70 %", write = "30 %", trim = "0 %", flush = "0 %" }
-//! fua = "0 %"                    priority = "normal"
+//! fua = "0 %"                    flush_every = 32                priority = "normal"
 //! size = "16 KiB"                or [{ size = "4 KiB", share = "60 %" }, …]
 //! address = "uniform"            or { pattern = "zipf", theta = 0.99, scatter = true }, …
 //! arrival = { queue_depth = 32 } or { rate = "20 k/s", process = "poisson", busy = "10 ms", idle = "90 ms" }
@@ -41,18 +41,23 @@ pub(super) struct RawPhase {
     pub(super) name: Option<String>,
     /// Of a job alone.
     pub(super) count: Option<Spanned<u32>>,
+    /// Of a phase alone, in place of all that follows.
+    pub(super) jobs: Option<Spanned<Vec<Spanned<RawPhase>>>>,
     pub(super) requests: Option<Spanned<u64>>,
     pub(super) bytes: Option<Spanned<Q<Amount>>>,
     pub(super) time: Option<Spanned<Q<Nanos>>>,
     pub(super) start: Option<Spanned<Q<Amount>>>,
+    /// Of a job alone.
+    pub(super) step: Option<Spanned<Q<Amount>>>,
     pub(super) span: Option<Spanned<Q<Amount>>>,
     pub(super) align: Option<Spanned<Q<Bytes>>>,
-    pub(super) mix: Spanned<RawMix>,
-    pub(super) fua: Option<Q<Share>>,
-    pub(super) size: Spanned<RawSizes>,
-    pub(super) address: Spanned<RawAddress>,
-    pub(super) arrival: Spanned<RawArrival>,
-    pub(super) priority: Option<RawPriority>,
+    pub(super) mix: Option<Spanned<RawMix>>,
+    pub(super) fua: Option<Spanned<Q<Share>>>,
+    pub(super) flush_every: Option<Spanned<u64>>,
+    pub(super) size: Option<Spanned<RawSizes>>,
+    pub(super) address: Option<Spanned<RawAddress>>,
+    pub(super) arrival: Option<Spanned<RawArrival>>,
+    pub(super) priority: Option<Spanned<RawPriority>>,
 }
 
 #[derive(Deserialize)]
@@ -81,8 +86,10 @@ pub(super) struct RawSize {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum RawPattern {
     Uniform,
+    Shuffled,
     Zipf,
     HotCold,
+    Zoned,
     Sequential,
     Mixed,
 }
@@ -91,8 +98,10 @@ impl RawPattern {
     pub(super) const fn name(self) -> &'static str {
         match self {
             RawPattern::Uniform => "uniform",
+            RawPattern::Shuffled => "shuffled",
             RawPattern::Zipf => "zipf",
             RawPattern::HotCold => "hot-cold",
+            RawPattern::Zoned => "zoned",
             RawPattern::Sequential => "sequential",
             RawPattern::Mixed => "mixed",
         }
@@ -109,8 +118,16 @@ pub(super) struct RawKeys {
     pub(super) scatter: Option<Spanned<bool>>,
     pub(super) hot: Option<Spanned<Q<Share>>>,
     pub(super) traffic: Option<Spanned<Q<Share>>>,
+    pub(super) zones: Option<Spanned<Vec<Spanned<RawZone>>>>,
     pub(super) streams: Option<Spanned<u32>>,
     pub(super) parts: Option<Spanned<Vec<Spanned<RawAddress>>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawZone {
+    pub(super) share: Q<Share>,
+    pub(super) span: Q<Amount>,
 }
 
 /// A pattern by its name alone, or with keys.
@@ -182,7 +199,8 @@ impl<'de> Visitor<'de> for AddressVisitor {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<RawAddress, E> {
         let pattern = RawPattern::deserialize(serde::de::value::StrDeserializer::new(name))?;
-        let keys = RawKeys { pattern, share: None, theta: None, scatter: None, hot: None, traffic: None, streams: None, parts: None };
+        let (share, theta, scatter, hot, traffic) = (None, None, None, None, None);
+        let keys = RawKeys { pattern, share, theta, scatter, hot, traffic, zones: None, streams: None, parts: None };
         Ok(RawAddress(Box::new(keys)))
     }
 
