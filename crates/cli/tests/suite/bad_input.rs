@@ -24,7 +24,8 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
     scratch.file("both.toml", format!("name = \"x\"\n[[phases]]\nrequests = 1\n{stream}[[jobs]]\nrequests = 1\n{stream}").as_bytes());
     scratch.file("endless.toml", format!("name = \"x\"\n[[jobs]]\n{stream}").as_bytes());
     scratch.file("wrong.fio", b"[a]\nrw=radnread\n");
-    scratch.file("waits.fio", b"[a]\n[b]\nstonewall\n");
+    scratch.file("waits.fio", b"[a]\n[b]\nsize=${SIZE}\n");
+    scratch.file("flows.fio", b"[a]\nflow=3\n[b]\nrw=read:-8k\n");
     scratch.file(
         "files.toml",
         b"name = \"x\"\nalign = \"16 KiB\"\nprefill = \"50 %\"\nlength = \"10 %\"\nqueue_depth = 4\n[[sets]]\nname = \"mail\"\nshare = \"100 %\"\n\
@@ -85,7 +86,9 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["run", "pageftl", "--workload", "reader-beside-writers", "--until-steady"], &["--until-steady", "reader-beside-writers"]),
         (&["wear-out", "pageftl", "--workload", "reader-beside-writers"], &["reader-beside-writers", "jobs", "phases"]),
         (&["import", "fio", "wrong.fio"], &["wrong.fio:2", "'radnread'", "did you mean 'randread'?"]),
-        (&["import", "fio", "waits.fio"], &["waits.fio:3", "stonewall", "[[phases]]"]),
+        (&["import", "fio", "waits.fio"], &["waits.fio:3", "SIZE is not defined", "--define SIZE=VALUE"]),
+        (&["import", "fio", "waits.fio", "-D", "SIZE"], &["VAR=VALUE"]),
+        (&["import", "fio", "flows.fio"], &["flows.fio:2", "flow", "rw in line 4", "--lenient"]),
         (&["import", "fio", "missing.fio"], &["missing.fio", "No such file"]),
         (&["run", "pageftl", "--workload", "uniform-wirte"], &["uniform-wirte", "uniform-write"]),
         (&["run", "pageftl", "--workload", "mobil"], &["mobil", "did you mean 'mobile'?"]),

@@ -13,6 +13,9 @@ pub(super) enum Data {
 pub(super) fn number(text: &str, si: bool) -> Result<u64, String> {
     let wrong = || format!("'{text}' is no number that fio reads, such as 4096, 4k or 1g");
     let lower = text.trim().to_ascii_lowercase();
+    if lower.strip_suffix('z').is_some_and(|zones| zones.parse::<u64>().is_ok()) {
+        return Err(format!("'{text}' is a number of zones, and the drive has none: write a size"));
+    }
     if let Some(hexadecimal) = lower.strip_prefix("0x") {
         return u64::from_str_radix(hexadecimal, 16).map_err(|_| wrong());
     }
@@ -86,6 +89,22 @@ pub(super) fn by_kind(text: &str) -> Result<[&str; 3], String> {
         values[place] = parts.next().filter(|part| !part.is_empty()).unwrap_or(values[place - 1]);
     }
     if parts.next().is_some() { Err(format!("'{text}' has more than three values, for reads, writes and trims")) } else { Ok(values) }
+}
+
+/// A list of values with shares, such as `4k/60:8k/30:16k/`. Those without a share have what is left.
+pub(super) fn shares(text: &str) -> Result<Vec<(&str, f64)>, String> {
+    let mut values: Vec<(&str, Option<f64>)> = Vec::new();
+    for part in text.split(':') {
+        let (value, share) = part.split_once('/').unwrap_or((part, ""));
+        values.push((value, if share.trim().is_empty() { None } else { Some(share_of_hundred(share)?) }));
+    }
+    let sum: f64 = values.iter().filter_map(|(_, share)| *share).sum();
+    let open = values.iter().filter(|(_, share)| share.is_none()).count();
+    if sum > 100.0 + 1e-6 || (open == 0 && sum < 100.0 - 1e-6) {
+        return Err(format!("the shares sum to {sum} %, not 100 %"));
+    }
+    let left = (100.0 - sum).max(0.0) / open.max(1) as f64;
+    Ok(values.into_iter().map(|(value, share)| (value, share.unwrap_or(left))).collect())
 }
 
 /// `bytes` with the largest unit in which it is whole.
