@@ -285,7 +285,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(zones("zoned:50/5:30/15:20/"), [zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)]);
-        assert_eq!(zones("zoned:60/10:40/20"), [zone(60.0, 10.0), zone(40.0, 20.0), zone(0.0, 70.0)], "nothing goes to the rest");
+        assert_eq!(zones("zoned:60/25:40/25"), [zone(60.0, 25.0), zone(40.0, 25.0), zone(0.0, 50.0)], "nothing goes to the rest");
         let absolute = |share: f64, mib: u64| Zone { share, span: Amount::Bytes(Bytes::mib(mib)) };
         assert_eq!(zones("zoned_abs:60/20m:40/100m"), [absolute(0.6, 20), absolute(0.4, 100)]);
         assert_eq!(zones("zoned_abs=60/20m:40/100m"), [absolute(0.6, 20), absolute(0.4, 100)], "as the manual has it");

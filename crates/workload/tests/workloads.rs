@@ -87,7 +87,8 @@ proptest! {
     #[test]
     fn zones_get_their_shares(parts in prop::collection::vec((0u32..100, 1u64..100), 1..12), is_relative: bool) {
         let all = f64::from(parts.iter().map(|(share, _)| share).sum::<u32>()).max(1.0);
-        let share = |number: usize| if parts.iter().all(|(share, _)| *share == 0) { f64::from(u8::from(number == 0)) } else { f64::from(parts[number].0) / all };
+        let has_none = parts.iter().all(|(share, _)| *share == 0);
+        let share = |number: usize| if has_none { f64::from(u8::from(number == 0)) } else { f64::from(parts[number].0) / all };
         let whole: u64 = parts.iter().map(|(_, span)| span).sum();
         // Zones of bytes cover about half of the space.
         let unit = CAPACITY.0 / 2 / whole / 4096 * 4096;

@@ -36,7 +36,7 @@ struct Load<'a> {
 /// What a job waits for before it starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waits<'a> {
-    /// Nothing.
+    /// It starts with the first ones, or with the last that waited for all before it.
     No,
     /// All jobs before it.
     ForAll,

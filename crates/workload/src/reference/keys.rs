@@ -107,7 +107,8 @@ pub(super) const PHASES: [Part; 7] = [
     Part {
         title: "`address = { … }`",
         about: "A pattern alone is a word (`address = \"uniform\"`); with keys it is a table.\n\n\
-                `uniform`: every place equally likely. `shuffled`: every place once, in a random order, then again in another. `zipf`: the r-th most popular place with a\n\
+                `uniform`: every place equally likely. `shuffled`: every place once, in a random order, then again in another.\n\
+                `zipf`: the r-th most popular place with a\n\
                 weight of 1 / r^theta. `hot-cold`: a hot part gets most of the traffic.\n\
                 `zoned`: zones side by side from the beginning of the space, each with a share of the requests, and every place of a zone equally likely.\n\
                 `sequential`: each request begins where the last one of its stream ended. `mixed`: each request follows one of several patterns.",
