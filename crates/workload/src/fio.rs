@@ -280,9 +280,10 @@ mod tests {
     #[test]
     fn zones_of_fio_are_zones_here() {
         let zone = |share: f64, span: f64| Zone { share: share / 100.0, span: Amount::OfDrive(span / 100.0) };
-        let zones = |value: &str| match one(&format!("rw=randread\nrandom_distribution={value}")).address {
-            Address::Zoned(zones) => zones,
-            other => panic!("{other:?}"),
+        let zones = |value: &str| {
+            let address = one(&format!("rw=randread\nrandom_distribution={value}")).address;
+            let Address::Zoned(zones) = address else { panic!("{address:?}") };
+            zones
         };
         assert_eq!(zones("zoned:50/5:30/15:20/"), [zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)]);
         assert_eq!(zones("zoned:60/25:40/25"), [zone(60.0, 25.0), zone(40.0, 25.0), zone(0.0, 50.0)], "nothing goes to the rest");
