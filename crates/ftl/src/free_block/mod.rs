@@ -54,6 +54,8 @@ pub struct DieGroups<'a> {
     pub erased: usize,
     /// True for each group that is full of data which could move.
     pub is_closed: &'a dyn Fn(usize) -> bool,
+    /// True for a closed group whose data is cold: since the group was closed, the core has closed twice as many groups as it has.
+    pub is_cold: &'a dyn Fn(usize) -> bool,
 }
 
 impl DieGroups<'_> {
@@ -152,7 +154,7 @@ mod tests {
             let (level, erased) = (vec![7; erases.len()], erased.index(erases.len()));
             for policy in FreeBlockPolicy::ALL {
                 let worn = |group: usize| Some(Wear(erases[group] as u16));
-                let die = DieGroups { erases: &erases, wear: &worn, erased, is_closed: &|group| groups[group].1 };
+                let die = DieGroups { erases: &erases, wear: &worn, erased, is_closed: &|group| groups[group].1, is_cold: &|_| true };
                 if let Some(group) = policy.level(&die, gap) {
                     prop_assert!(groups[group].1, "{} moves data out of a group that is not closed", policy.name());
                 }
@@ -177,11 +179,13 @@ mod tests {
     fn the_coldest_group_is_levelled_once_it_is_behind_by_the_gap() {
         let erases = [3, 1, 8, 0, 1];
         let worn = |group: usize| Some(Wear(erases[group] as u16));
-        let die = DieGroups { erases: &erases, wear: &worn, erased: 2, is_closed: &|group| group != 3 };
+        let die = DieGroups { erases: &erases, wear: &worn, erased: 2, is_closed: &|group| group != 3, is_cold: &|_| true };
         for &policy in FreeBlockPolicy::ALL {
             assert_eq!(policy.level(&die, 7), Some(1), "group 3 holds no data that could move");
             assert_eq!(policy.level(&die, 8), None);
         }
+        let warm = DieGroups { is_cold: &|_| false, ..die };
+        assert_eq!([FreeBlockPolicy::Erases, FreeBlockPolicy::Wear].map(|policy| policy.level(&warm, 7)), [Some(1), None]);
     }
 
     #[test]

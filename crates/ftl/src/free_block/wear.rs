@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use super::{AHEAD, DieGroups, FreeGroups, GroupWear, LevelledWear, Policy, Stream};
 
 /// Takes the least-worn group for host data and the most-worn for moved data, and measures the gap in thousandths of a life. Where nobody tells the wear,
-/// groups count as not worn at all.
+/// groups count as not worn at all. Only cold data moves: an erase more hardly ages a block that is younger by nature, so that warm data would be moved out of
+/// it again each time that it is written.
 pub(super) struct Wear;
 
 impl Policy for Wear {
@@ -19,7 +20,7 @@ impl Policy for Wear {
 
     fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize> {
         let wear = |group: usize| (die.wear)(group).map_or(0, |wear| u32::from(wear.0));
-        let (coldest, least) = die.closed().map(|(group, _)| (group, wear(group))).min_by_key(|&(_, wear)| wear)?;
+        let (coldest, least) = die.closed().filter(|&(group, _)| (die.is_cold)(group)).map(|(group, _)| (group, wear(group))).min_by_key(|&(_, wear)| wear)?;
         (wear(die.erased).saturating_sub(least) >= gap).then_some(coldest)
     }
 

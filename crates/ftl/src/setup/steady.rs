@@ -372,7 +372,10 @@ impl CountedDie {
         let FreeBlockConfig { key, gap: Some(gap) } = config.free_block else { return };
         if self.wanted.is_none() {
             let is_closed = |other: usize| self.valid[other] & Candidates::OUT == 0;
-            let coldest = key.level(&DieGroups { erases: &self.erases, wear: &|_| None, erased: group, is_closed: &is_closed }, gap);
+            let coldest = key.level(
+                &DieGroups { erases: &self.erases, wear: &|_| None, erased: group, is_closed: &is_closed, is_cold: &|_| false },
+                gap,
+            );
             self.wanted = coldest.map(|coldest| (coldest as u32, self.erases[coldest]));
         }
     }

@@ -263,7 +263,15 @@ impl BlockGroups {
         let first = range.start;
         let is_closed = |group: usize| self.uses[first + group] == Use::Closed;
         let wear = |group: usize| self.likely_wear(BlockGroup((first + group) as u32));
-        let die = DieGroups { erases: &self.erases[range], wear: &wear, erased: erased.index() - first, is_closed: &is_closed };
+        let turns = 2 * self.uses.len() as u32;
+        let is_cold = |group: usize| self.closings.wrapping_sub(self.closed[first + group]) >= turns;
+        let die = DieGroups {
+            erases: &self.erases[range],
+            wear: &wear,
+            erased: erased.index() - first,
+            is_closed: &is_closed,
+            is_cold: &is_cold,
+        };
         policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
     }
 

@@ -66,11 +66,8 @@ pub(super) fn effect_of_says<T: Scale>(own: T, all: &[Says<T>], at: usize, merge
         return Effect::Acted;
     }
     if does_propose || does_cap {
-        let by = all
-            .iter()
-            .position(|other| caps(other) == Some(merged))
-            .or_else(|| all.iter().position(|other| proposals(other) == Some(merged)));
-        return Effect::Overruled(by.filter(|&by| by != at));
+        let prevails = |of: &dyn Fn(&Says<T>) -> Option<T>| (0..all.len()).find(|&other| other != at && of(&all[other]) == Some(merged));
+        return Effect::Overruled(prevails(&caps).or_else(|| prevails(&proposals)));
     }
     let reason = all[at].iter().find_map(|say| if let Say::Because(why) = *say { Some(why) } else { None });
     match reason {
