@@ -33,6 +33,8 @@ const THEN: &[(&str, &[&str])] = &[
 
 /// An ability of a chip that makes another drive only where a technique that needs it is on: chip files may learn that their chips have it.
 const COPYBACK: (&str, &str) = ("capabilities", "copyback");
+/// The scheduler of GC, under the name it had first.
+const SCHEDULER: (&str, &str) = ("reclaim", "scheduler");
 
 /// Identity of the plan of these `lines` whose host sees `exported` units, with this `seed`: 32 hexadecimal digits.
 pub(crate) fn id(lines: &[Line<'_>], exported: u64, seed: u64) -> String {
@@ -61,18 +63,19 @@ fn off(lines: &[Line<'_>]) -> Vec<&'static str> {
 
 /// The media number of the plan of these `lines` whose host sees `exported` units.
 pub(crate) fn number(lines: &[Line<'_>], exported: u64) -> u64 {
-    whole(lines, exported, switched_on(lines).into_iter(), !copies(lines))
+    whole(lines, exported, switched_on(lines).into_iter(), !copies(lines), false)
 }
 
 /// Whether the plan has this number, by the rule of today or by one of the builds before: those took the ability to copy back as it was written, and before
-/// them each technique left a line.
+/// them each technique left a line; all of those builds told schedulers apart.
 pub(crate) fn is_number(lines: &[Line<'_>], exported: u64, number: u64) -> bool {
-    let as_written = |leaves_out: bool| whole(lines, exported, switched_on(lines).into_iter(), leaves_out);
-    let mut rules = vec![as_written(!copies(lines)), as_written(false)];
-    if let Some(then) = techniques_then(lines) {
-        rules.extend([!copies(lines), false].map(|leaves_out| whole(lines, exported, then.iter().copied(), leaves_out)));
-    }
-    rules.contains(&number)
+    let then = techniques_then(lines);
+    let mut choices =
+        [!copies(lines), false].into_iter().flat_map(|leaves_out| [false, true].map(|as_scheduled| (leaves_out, as_scheduled)));
+    choices.any(|(leaves_out, as_scheduled)| {
+        let of = |techniques: &[&Line<'_>]| whole(lines, exported, techniques.iter().copied(), leaves_out, as_scheduled);
+        of(&switched_on(lines)) == number || then.as_deref().is_some_and(|then| of(then) == number)
+    })
 }
 
 /// The lines of techniques as the old rule took them; `None`: the plan says something of techniques that could not be said then.
@@ -109,8 +112,15 @@ fn is_default(line: &Line<'_>) -> bool {
     keys.filter(|key| key.name == line.key).any(|key| key.default.as_ref() == Some(&line.value))
 }
 
-/// The number of all `lines`, with those of `techniques` for the lines of techniques. `leaves_out`: without what the chip is able to.
-fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Item = &'a Line<'a>>, leaves_out: bool) -> u64 {
+/// The number of all `lines`, with those of `techniques` for the lines of techniques. `leaves_out`: without what the chip is able to. `as_scheduled`: with the
+/// scheduler as it is written; else it counts as the one that all media had first, as who goes next on a die is no part of what lies there.
+fn whole<'a>(
+    lines: &'a [Line<'a>],
+    exported: u64,
+    techniques: impl Iterator<Item = &'a Line<'a>>,
+    leaves_out: bool,
+    as_scheduled: bool,
+) -> u64 {
     let is_technique = |line: &&Line<'_>| line.section.starts_with(TECHNIQUES);
     // What is set of a part that is off changes nothing.
     let off = off(lines);
@@ -126,7 +136,11 @@ fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Ite
     };
     for line in before.chain(techniques).chain(after).filter(|line| !is_elsewhere(line) && !is_idle(line)) {
         let (section, key, value) = first_of(line);
-        let value = if leaves_out && (section, key) == COPYBACK { "false" } else { value };
+        let value = match (section, key) {
+            COPYBACK if leaves_out => "false",
+            SCHEDULER if !as_scheduled => "\"classic\"",
+            _ => value,
+        };
         take(&format!("{section}.{key} = {value}\n"));
     }
     // What the host sees can be said in two ways.
@@ -220,7 +234,7 @@ mod tests {
     fn a_technique_that_is_added_changes_no_number_until_it_is_on() {
         let plan = Plan::load("secssd").expect("a preset");
         let lines = plan.sections().lines();
-        let then = |lines: &[Line<'_>]| techniques_then(lines).map(|then| whole(lines, 1, then.into_iter(), false));
+        let then = |lines: &[Line<'_>]| techniques_then(lines).map(|then| whole(lines, 1, then.into_iter(), false, false));
         let (number_now, number_then) = (number(&lines, 1), then(&lines));
         assert!(number_then.is_some_and(|then| then != number_now && is_number(&lines, 1, then)));
         let off = with_new(&plan, &[("on", "false"), ("quota", "7")]);
@@ -236,7 +250,7 @@ mod tests {
             let plan = Plan::load_set("pageftl", settings).expect("a preset");
             let lines = plan.sections().lines();
             assert!(is_number(&lines, 1, number(&lines, 1)) && !is_number(&lines, 1, number(&lines, 1) ^ 1));
-            (number(&lines, 1), whole(&lines, 1, switched_on(&lines).into_iter(), false))
+            (number(&lines, 1), whole(&lines, 1, switched_on(&lines).into_iter(), false, false))
         };
         let (able, unable) = (number(&["capabilities.copyback=true"]), number(&["capabilities.copyback=false"]));
         assert_eq!(able.0, unable.0);
