@@ -9,7 +9,7 @@ use crate::{named, run};
 
 /// Two planes' worth of whole blocks, so that tables of the chip hold.
 const FEW: [&str; 5] =
-    ["flash.channels=1", "flash.dies_per_channel=2", "geometry.blocks=40", "mapping.spare_blocks=2", "mapping.over_provisioning=40 %"];
+    ["flash.channels=1", "flash.dies_per_channel=2", "geometry.blocks=40", "mapping.spare_blocks=2", "mapping.over_provisioning=25 %"];
 
 fn plan(name: &str, more: &[&str]) -> Plan {
     let settings: Vec<String> = FEW.iter().chain(more).map(|&setting| setting.to_owned()).collect();
@@ -30,8 +30,8 @@ fn of<'r>(result: &'r DriveResult, technique: &str) -> &'r TechniqueResult {
 fn counts_close_and_a_technique_that_never_acts_is_a_warning_with_its_reason() {
     // Beyond its table no block may copy; on young blocks some do.
     for (cycles, acts) in [("0", true), ("12000", false)] {
-        let old = plan("fastcopy", &["run.fill=100 %", &format!("cells.cycles={cycles}")]);
-        let result = served(&old, "uniform-write", 6_000);
+        let old = plan("fastcopy", &["run.fill=100 %", "techniques.copy-threshold.index=pe", &format!("cells.cycles={cycles}")]);
+        let result = served(&old, "uniform-write", 16_000);
         for TechniqueResult { all, questions, why, overruled_by, .. } in &result.techniques {
             assert_eq!(all.asked, all.abstained + all.same + all.overruled + all.acted);
             assert_eq!(all.asked, questions.iter().map(|of| of.answers.asked).sum::<u64>());
@@ -67,9 +67,9 @@ fn a_comparison_names_drives_that_did_the_same_and_those_that_never_had_to_recla
         Report::new(vec![DriveResult { name: "base".to_owned(), ..base }, DriveResult { name: "with".to_owned(), ..with }]).warnings()
     };
     let has = |warnings: &[String], what: &str| warnings.iter().any(|warning| warning.contains(what));
-    let same = compared(3_000, "100 %", &on);
+    let same = compared(16_000, "100 %", &on);
     assert!(has(&same, "with is identical to base to the last event") && !has(&same, "not reached"), "{same:?}");
-    let other = compared(3_000, "100 %", &["gc.victim=fifo"]);
+    let other = compared(16_000, "100 %", &["gc.victim=fifo"]);
     assert!(!has(&other, "identical") && !has(&other, "not reached"), "{other:?}");
     let empty = compared(50, "0 %", &["gc.victim=fifo"]);
     assert!(has(&empty, "garbage collection was not reached:"), "{empty:?}");
@@ -87,7 +87,7 @@ fn under_uniform_writes_care_for_blocks_costs_next_to_nothing_new_steady_and_old
     let free = [("longlive", "paper-rftl"), ("rftl", "paper-rftl"), ("boundedread", "paper-rftl"), ("paftl-8", "paftl")];
     for start in [&["run.fill=100 %"][..], &["run.fill=100 %", "run.steady=true"], &["run.fill=100 %", "cells.cycles=young-adult"]] {
         for (name, base) in free {
-            let [with, without] = [name, base].map(|name| served(&plan(name, start), "uniform-write", 12_000));
+            let [with, without] = [name, base].map(|name| served(&plan(name, start), "uniform-write", 24_000));
             let (care, total) = (care(&with.waf), with.waf.total.expect("it writes"));
             assert!(care < 0.04 * total, "{name} at {start:?}: {care} of {total} for wear and age");
             let slower = with.host.iops / without.host.iops;
