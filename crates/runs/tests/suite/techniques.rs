@@ -50,7 +50,7 @@ fn counts_close_and_a_technique_that_never_acts_is_a_warning_with_its_reason() {
 
 #[test]
 fn what_nobody_asks_for_is_named() {
-    let idle = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.until_free=9", "techniques.idle-reclaim.after=10 s"];
+    let idle = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.until_free=5", "techniques.idle-reclaim.after=10 s"];
     let result = served(&plan("pageftl", &[&["run.fill=100 %"], &idle[..]].concat()), "uniform-write", 3_000);
     let told = of(&result, "idle-reclaim").warning();
     assert_eq!(told.as_deref(), Some("idle-reclaim is on, and acted 0 times: never asked, for want of dies that are idle for long enough"));
@@ -59,7 +59,7 @@ fn what_nobody_asks_for_is_named() {
 
 #[test]
 fn a_comparison_names_drives_that_did_the_same_and_those_that_never_had_to_reclaim() {
-    let on = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.until_free=9", "techniques.idle-reclaim.after=10 s"];
+    let on = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.until_free=5", "techniques.idle-reclaim.after=10 s"];
     let compared = |requests: u64, fill: &str, other: &[&str]| {
         let fill = format!("run.fill={fill}");
         let base = served(&plan("pageftl", &[&fill]), "uniform-write", requests);
