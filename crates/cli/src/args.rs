@@ -11,7 +11,7 @@ use crate::import::ImportOptions;
 
 /// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
 #[derive(Debug, Parser)]
-#[command(name = "wordline", version, arg_required_else_help = true)]
+#[command(name = "wordline", version = wordline_runs::VERSION, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -6,6 +6,7 @@ use std::path::Path;
 use wordline_plan::Plan;
 use wordline_report::made_by::Digest;
 use wordline_report::{MadeBy, PlanText, WorkloadName};
+use wordline_runs::MODEL;
 use wordline_workload::{AnySpec, trace};
 
 use crate::failure::Failure;
@@ -27,12 +28,12 @@ fn quoted(word: &str) -> String {
 pub(crate) fn made_by<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> MadeBy {
     let mut texts: Vec<PlanText> = Vec::new();
     for plan in plans {
-        let hash = plan.media_number_hex();
-        if !texts.iter().any(|known| known.hash == hash && known.drive == plan.name()) {
-            texts.push(PlanText { drive: plan.name().to_owned(), hash, text: plan.describe() });
+        let (hash, text) = (plan.media_number_hex(), plan.describe());
+        if !texts.iter().any(|known| known.text == text && known.drive == plan.name()) {
+            texts.push(PlanText { drive: plan.name().to_owned(), hash, text });
         }
     }
-    MadeBy { command: command_line(), version: env!("CARGO_PKG_VERSION").to_owned(), plans: texts }
+    MadeBy { command: command_line(), version: env!("CARGO_PKG_VERSION").to_owned(), model: Some(MODEL.to_owned()), plans: texts }
 }
 
 /// What the workload called `name` is known again by: its file, all files of a recording of blktrace, or the text that comes with the program.

@@ -10,6 +10,9 @@ pub struct MadeBy {
     pub command: String,
     /// The version of Wordline.
     pub version: String,
+    /// Model id: the first 32 hexadecimal digits of BLAKE3 over the code and the files that results depend on. Absent in results of builds that had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The whole checked plan of each drive at each age, each once.
     pub plans: Vec<PlanText>,
 }

@@ -43,6 +43,12 @@ mod watch;
 pub mod wear_out;
 mod workload;
 
+/// Model id: the first 32 hexadecimal digits of BLAKE3 over the code from units to runs, the drives, chips and workloads that come with it, and the packages
+/// that its results depend on. Results of another model are other results.
+pub const MODEL: &str = env!("WORDLINE_MODEL");
+/// Version of the program, with its model id.
+pub const VERSION: &str = env!("WORDLINE_VERSION");
+
 pub use cost::Stopwatch;
 pub use error::{RunError, SavedError};
 pub use faults::{FaultsError, Schedule};

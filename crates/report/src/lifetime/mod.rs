@@ -219,7 +219,7 @@ pub(crate) mod tests {
             ends: vec!["no write is taken".to_owned(), "data does not keep".to_owned()],
             drives: vec![life("one", 300_000_000_000), life("<two>", 450_000_000_000)],
             notes: vec!["what fails by rate fails in epochs only".to_owned()],
-            made_by: MadeBy { command: "wordline wear-out one".to_owned(), version: "0".to_owned(), plans: Vec::new() },
+            made_by: MadeBy { command: "wordline wear-out one".to_owned(), version: "0".to_owned(), model: None, plans: Vec::new() },
         }
     }
 

@@ -296,7 +296,7 @@ fn every_output_says_how_it_is_made_again() {
     result.asked = Some(asked.clone());
     detail.run.asked = asked;
     let plans = vec![PlanText { drive: result.name.clone(), hash: result.plan_hash.clone(), text: "x = 1".to_owned() }];
-    let made = MadeBy { command: "wordline run --workload 'a trace.csv'".to_owned(), version: "9.9.9".to_owned(), plans };
+    let made = MadeBy { command: "wordline run --workload 'a trace.csv'".to_owned(), version: "9.9.9".to_owned(), model: None, plans };
     let report = Report::new(vec![result]).with_made_by(made.clone());
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).expect("JSON");
     assert_eq!((&json["made_by"]["command"], &json["made_by"]["version"]), (&made.command.as_str().into(), &"9.9.9".into()));
