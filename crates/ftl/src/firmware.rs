@@ -7,6 +7,7 @@ use wordline_units::{BlockId, Cause, Celsius, DieId, HostOp, Lpn, Nanos, OpTag, 
 
 use crate::config::{Config, FreeBlockConfig};
 use crate::dispatch::load::{self, Load};
+use crate::dispatch::unrest::{self, Unrest};
 use crate::dispatch::{Rooms, ended, next};
 use crate::free_block::{AHEAD, GroupWear, Policy as _};
 use crate::pages::journal::History;
@@ -14,7 +15,7 @@ use crate::recovery::flash_reader::{FlashReader, Held};
 use crate::recovery::salvage::Doubtful;
 use crate::recovery::{self, Recovery, Trust};
 use crate::sanitise::keys::Key;
-use crate::setup::{self, image::Image};
+use crate::setup::{self, image::Image, leap::Skipped};
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::failures::{self, Failures};
@@ -34,7 +35,7 @@ use crate::techniques::apply::{ctx, learn_all_wear};
 use crate::techniques::counts::TechniqueCounts;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{Ask, Card, Ctx, EraseReport, FlashPage, Leap, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, EraseReport, FlashPage, Technique};
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
@@ -49,15 +50,6 @@ pub struct Firmware {
     recovery: Option<Recovery>,
     /// Units whose data a salvage could not prove.
     doubtful: Vec<Doubtful>,
-}
-
-/// Part of one block group in a leap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
-    /// Number of erases.
-    pub cycles: u32,
-    /// True if the group's data would have been written anew until the end, so that it keeps its age.
-    pub is_renewed: bool,
 }
 
 /// The last erase of a block group, in a life that was decreed and not lived.
@@ -384,6 +376,11 @@ impl Firmware {
         self.rooms.waits_for_timers_only()
     }
 
+    /// Work that keeps the core from resting, beside requests of the host; none: an image can be taken.
+    pub fn unrest(&self) -> Vec<Unrest> {
+        unrest::unrest(&self.rooms)
+    }
+
     /// True if everything is on flash, the record of the shutdown included. Data that a die has no room to move stays where it is.
     pub fn is_down(&self) -> bool {
         let is_left = || self.is_at_rest() && self.core().dies().any(|(_, die)| !die.moved().is_empty());
@@ -623,21 +620,7 @@ impl Firmware {
     /// If the core is not quiet, or if it keeps a journal, whose records name the erase counts of groups.
     pub fn leap(&mut self, times: u32, skipped: &[Skipped], span: Nanos) {
         assert!(self.is_quiet(), "only a quiet core can skip cycles");
-        let Rooms { core, panel, metadata, .. } = &mut self.rooms;
-        assert!(!metadata.has_journal(), "a core that keeps a journal cannot skip cycles");
-        let cycles: Vec<u32> = skipped.iter().map(|of| of.cycles).collect();
-        let erases: Vec<u32> = (0..skipped.len() as u32).map(|group| core.groups().erases(BlockGroup(group))).collect();
-        for (group, of) in (0..).map(BlockGroup).zip(skipped) {
-            core.groups_mut().set_erases(group, erases[group.index()].saturating_add(of.cycles));
-            if of.is_renewed {
-                core.services_mut().renew(group, span);
-            }
-        }
-        for die in core.die_ids() {
-            core.die_mut(die).change_rewrites(|rewrites| rewrites.skip_cycles(|group| cycles[group.index()]));
-        }
-        panel.leap(&Leap { times, cycles: &cycles, erases: &erases });
-        learn_all_wear(core, panel);
+        setup::leap::leap(&mut self.rooms, times, skipped, span);
     }
 
     // For whoever keeps the bytes.

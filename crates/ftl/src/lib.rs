@@ -35,7 +35,8 @@ pub mod victim;
 
 pub use config::Config;
 pub use dispatch::load::Load;
-pub use firmware::{Firmware, Lost, PastErase, Skipped};
+pub use dispatch::unrest::Unrest;
+pub use firmware::{Firmware, Lost, PastErase};
 pub use pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 pub use pages::journal::{Facts, History, Owner, Page as JournalPage, Record, Serial, WrittenMemo};
 pub use pages::kept::{FACTS, fact_bytes};
@@ -47,6 +48,7 @@ pub use recovery::{Recovery, Trust};
 pub use sanitise::keys::Key;
 pub use setup::budget::{data_units, fits, key_groups, metadata_groups};
 pub use setup::image;
+pub use setup::leap::Skipped;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::levelled::Share;

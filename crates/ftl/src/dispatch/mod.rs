@@ -9,6 +9,7 @@ mod landing;
 pub(crate) mod load;
 pub(crate) mod next;
 mod stopping;
+pub(crate) mod unrest;
 
 use wordline_flash::Stopped;
 use wordline_units::{DieId, HostOp, Nanos};

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod construct;
 pub mod image;
+pub(crate) mod leap;
 mod steady;
 
 use wordline_units::random::{Draw, Stream as Dice};
