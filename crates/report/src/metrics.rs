@@ -46,6 +46,8 @@ pub struct Metrics {
     dram_longest: Nanos,
     series: Series,
     worn_out: Option<Nanos>,
+    /// Units of new host data in the last operation, if it ended well.
+    last_host_units: u32,
 }
 
 impl Metrics {
@@ -74,6 +76,7 @@ impl Metrics {
             dram_longest: Nanos::ZERO,
             series: Series::new(scope.interval, Nanos::ZERO, &totals, 0),
             worn_out: None,
+            last_host_units: 0,
         }
     }
 
@@ -259,6 +262,7 @@ impl Metrics {
             return;
         }
         self.totals.operate(flash);
+        self.last_host_units = if flash.ok { flash.host_units.into() } else { 0 };
         self.waits.operated(at, flash);
         if flash.op == FlashOp::Program
             && let Some(layer) = &self.scope.h_layer
@@ -310,7 +314,11 @@ impl Observer for Metrics {
             Event::Invalidated { units, .. } => self.totals.invalidated_units += u64::from(*units),
             Event::Retired { .. } => self.totals.retired_blocks += 1,
             Event::Exposed { .. } => self.totals.exposed_blocks += 1,
-            Event::ProgrammedAgain { .. } => self.totals.programmed_again += 1,
+            Event::ProgrammedAgain { .. } => {
+                self.totals.programmed_again += 1;
+                // It follows the end of the program that did not land.
+                self.totals.failed_units += u64::from(std::mem::take(&mut self.last_host_units));
+            }
             Event::DataLost { units, .. } => self.totals.lost_units += u64::from(*units),
             // The cost of a failed die shows in the requests that fail.
             Event::DieSuspected { .. } | Event::DieFailed { .. } | Event::UnitsLost { .. } | Event::UnitsHealed { .. } => {}

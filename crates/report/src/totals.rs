@@ -93,7 +93,7 @@ pub struct Totals {
     pub dram_ns: u64,
     /// Mapping units of host data that became invalid.
     pub invalidated_units: u64,
-    /// Units of new host data in programs with bad status: they are programmed again.
+    /// Units of new host data in programs with bad status, or that the firmware does not rely on: they are programmed again.
     pub failed_units: u64,
     /// Block groups that went out of service.
     pub retired_blocks: u64,

@@ -196,6 +196,19 @@ fn valid_units_that_vanish_are_found() {
 }
 
 #[test]
+fn units_of_programs_that_are_done_again_are_not_taken_for_valid_ones() {
+    let mut metrics = Metrics::new(scope());
+    let Event::Flash(once) = flash(0, 0, 10, 0) else { unreachable!() };
+    let program = |ok: bool| Event::Flash(FlashEvent { op: FlashOp::Program, host_units: 4, ok, ..once });
+    let again = Event::ProgrammedAgain { die: DieId(0), group: GroupId(0) };
+    for event in [program(true), again, program(false), again, program(true)] {
+        metrics.observe(Nanos(10), &event);
+    }
+    metrics.check_valid_units(100, 104);
+    assert_eq!(metrics.violations(), []);
+}
+
+#[test]
 fn a_violation_says_what_when_and_how_often() {
     let mut metrics = Metrics::new(scope());
     for n in 0..3 {
