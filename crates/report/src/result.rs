@@ -16,6 +16,7 @@ use crate::vertrace::VerTraceResult;
 use crate::violation::Violation;
 
 mod capacity;
+mod checks;
 mod failures;
 mod rewrites;
 mod techniques;
@@ -23,6 +24,7 @@ mod trace;
 mod waits;
 
 pub use capacity::CapacityResult;
+pub use checks::ChecksResult;
 pub use failures::{FailedResult, Failures, LostResult};
 pub use rewrites::RewritesResult;
 pub use techniques::{AnswersResult, NumberResult, QuestionResult, TechniqueResult};
@@ -666,18 +668,6 @@ pub struct BlocksResult {
     /// The standard deviation.
     #[schemars(extend("x-unit" = "erases"))]
     pub erases_deviation: f64,
-}
-
-/// The self-checks of the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ChecksResult {
-    /// Whether every account balanced. If not, no figure of this drive can be trusted.
-    pub passed: bool,
-    /// The accounts that did not balance.
-    pub violations: Vec<Violation>,
-    /// Checks that were not made, each with the reason; absent where all were made.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_made: Vec<String>,
 }
 
 /// What the simulation of the measured window cost.

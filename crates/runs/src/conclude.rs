@@ -52,9 +52,8 @@ impl Measurement {
         result.warnings.extend(self.techniques.iter().filter_map(TechniqueResult::warning));
         (result.rewrites, result.techniques) = (self.rewrites, self.techniques);
         [result.blocks.free_at_begin, result.blocks.free_at_end] = self.free_groups.map(Some);
-        let Settled { violations: mut later, not_made } = settled;
-        later.retain(|violation| !result.checks.violations.contains(violation));
-        result.checks.violations.append(&mut later);
+        let Settled { violations: later, not_made } = settled;
+        result.checks.add(later);
         result.checks.not_made = not_made;
         (result, detail, self.measured)
     }
