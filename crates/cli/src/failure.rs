@@ -58,7 +58,7 @@ impl Failure {
     /// write everything down when it stopped; 1 for claims that are off where that was to count; 2 for everything the user can mend.
     pub(crate) fn code(&self) -> ExitCode {
         match self {
-            Failure::Checks(_) | Failure::Run(RunError::Broken { .. }) => ExitCode::from(3),
+            Failure::Checks(_) | Failure::Run(RunError::Broken { .. } | RunError::Restless { .. }) => ExitCode::from(3),
             Failure::Failed(_) | Failure::Unserved(_) | Failure::Unlike(_) => ExitCode::from(4),
             Failure::Off(_) => ExitCode::from(1),
             Failure::Stop(_) => ExitCode::from(4),

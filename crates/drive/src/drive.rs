@@ -286,48 +286,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.completed - before
     }
 
-    /// Lets the drive finish its work: it writes out the buffer and waits until no operation is under way. The host asks for a flush, which is logged as
-    /// one.
-    pub fn settle(&mut self) {
-        self.ftls.iter_mut().for_each(|ftl| ftl.drain(true));
-        self.flush();
-        if !self.ftls.iter().all(Firmware::is_quiet) && !self.is_worn_out() {
-            // A write that still waited for room when the flush came was not covered by it.
-            self.flush();
-        }
-        self.ftls.iter_mut().for_each(|ftl| ftl.drain(false));
-    }
-
-    /// Shuts the drive down in order, with a last record in the journal. The next [`Drive::wake`] reports a clean start, if nothing is written in between.
-    /// No request may be under way.
-    pub fn go_down(&mut self) {
-        self.settle();
-        let now = self.now();
-        for core in 0..self.config.cores {
-            self.ftls[core as usize].go_down(now);
-            self.pump(now, core);
-        }
-        // A core that takes no more writes may keep what no die has room for, and still writes the record.
-        let has_ended = |ftl: &Firmware| ftl.is_down() || (ftl.is_worn_out() && ftl.waits_for_timers_only());
-        while !self.ftls.iter().all(has_ended) {
-            let Some((now, due)) = self.calendar.pop() else { break };
-            self.handle(now, due);
-        }
-    }
-
-    fn flush(&mut self) {
-        let flush = HostRequest { at: self.now(), ..HostRequest::new(HostOp::Flush, 0, 0) };
-        self.serve(&mut std::iter::once(flush), Pace::Closed { depth: self.host.outstanding + 1 }, None);
-        // What no die has room for stays where it is, and timers would ring for ever.
-        while !self.ftls.iter().all(|ftl| ftl.is_at_rest() || ftl.waits_for_timers_only()) {
-            let Some((now, due)) = self.calendar.pop() else {
-                break;
-            };
-            self.handle(now, due);
-        }
-    }
-
-    fn handle(&mut self, now: Nanos, due: Due) {
+    pub(crate) fn handle(&mut self, now: Nanos, due: Due) {
         match due {
             Due::Hear { part } => {
                 let Part { slot, core, request } = self.parts[part as usize];

@@ -31,9 +31,9 @@ const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
 
-/// The drive is busy: it can be imaged once [`Drive::settle`] has been called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotQuiet;
+/// The drive is busy: it can be imaged once [`Drive::settle`] has been called. Its text names the work that keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotQuiet(String);
 
 /// Reasons why bytes are no image of this drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub enum ImageError {
 
 impl fmt::Display for NotQuiet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the drive is busy; an image is taken once it has settled")
+        write!(f, "the drive cannot be saved as it is: {}", self.0)
     }
 }
 
@@ -154,11 +154,12 @@ impl Image {
 impl<O: Observer> Drive<O> {
     /// Image of the drive as plain data.
     pub fn image(&self) -> Result<Image, NotQuiet> {
+        let busy = || NotQuiet(self.told_unrest());
         if !self.is_quiet() {
-            return Err(NotQuiet);
+            return Err(busy());
         }
-        let cores = self.ftls.iter().map(wordline_ftl::Firmware::image).collect::<Option<_>>().ok_or(NotQuiet)?;
-        let chips = self.chips.iter().map(|(_, chip)| chip.image(self.now())).collect::<Option<_>>().ok_or(NotQuiet)?;
+        let cores = self.ftls.iter().map(wordline_ftl::Firmware::image).collect::<Option<_>>().ok_or_else(busy)?;
+        let chips = self.chips.iter().map(|(_, chip)| chip.image(self.now())).collect::<Option<_>>().ok_or_else(busy)?;
         let lost = self.ftls.iter().map(wordline_ftl::Firmware::lost_sectors).collect();
         let read_offsets = self.chips.iter().map(|(_, chip)| chip.read_offsets()).collect();
         let carried = self.chips.iter().map(|(_, chip)| chip.carried_tables()).collect();
@@ -171,9 +172,17 @@ impl<O: Observer> Drive<O> {
         Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared, failures })
     }
 
-    /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
-    /// blocks that were bad stay bad.
+    /// Creates a drive of this `config` that goes on where `image` was taken, at time zero: what was written, locked or erased before then was so at time zero.
+    /// The seed of `config` may be another: dice go on under it, while blocks that were bad stay bad.
     pub fn from_image(config: Config, image: Image, observer: O) -> Result<Drive<O>, ImageError> {
+        let mut drive = Drive::restored(config, image, observer)?;
+        // Instants of the clock that the image was taken by would lie in the future of this one, and a block may be erased by one and programmed by the other.
+        drive.chips.iter_mut().for_each(|(_, chip)| chip.rest(Nanos::ZERO));
+        Ok(drive)
+    }
+
+    /// The drive with the instants of the clock that `image` was taken by.
+    fn restored(config: Config, image: Image, observer: O) -> Result<Drive<O>, ImageError> {
         let misfit = |why: &str| ImageError::Misfit(why.to_owned());
         let mut drive = Drive::new(config, observer);
         if image.cores.len() != drive.ftls.len() || image.chips.len() != drive.chips.len() {
@@ -239,7 +248,7 @@ impl<O: Observer> Drive<O> {
 
     /// Creates a drive as [`Drive::from_image`] does, at the instant `now` at which the image was taken: what the cells hold is as old as it was then.
     pub fn from_image_at(config: Config, image: Image, now: Nanos, observer: O) -> Result<Drive<O>, ImageError> {
-        let mut drive = Drive::from_image(config, image, observer)?;
+        let mut drive = Drive::restored(config, image, observer)?;
         drive.run_until(now);
         drive.ftls.iter_mut().for_each(|ftl| ftl.go_on_from(now));
         Ok(drive)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use wordline_drive::Restless;
 use wordline_drive::image::{ImageError, NotQuiet};
 use wordline_plan::PlanError;
 use wordline_workload::steady::LEAST_SHARE;
@@ -160,6 +161,14 @@ pub enum RunError {
     Recovers {
         /// The drive.
         drive: String,
+    },
+    /// The drive goes on working when its load has ended.
+    #[error("{drive}: {what}")]
+    Restless {
+        /// The drive.
+        drive: String,
+        /// Work that goes on.
+        what: Restless,
     },
     /// A run's books do not balance: the figures are not to be trusted.
     #[error("the run broke its own checks; its figures are not to be trusted:\n  {drive}: {what}")]

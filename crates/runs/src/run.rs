@@ -14,7 +14,7 @@ use crate::measuring::Measuring;
 use crate::prepare::{Start, prepare};
 use crate::progress::Progress;
 use crate::serve::Serve;
-use crate::settle::{settle, valid_units};
+use crate::settle::{Unsettled, settle, valid_units};
 use crate::watch::{Beside, Watch};
 use crate::workload::Workload;
 
@@ -121,8 +121,11 @@ impl<'a> Run<'a> {
         drive.observer.end_window();
 
         progress.update(drive.completed(), drive.now(), "checking");
-        let broken = |what| RunError::Broken { drive: self.plan.name().to_owned(), what };
-        let settled = settle(&mut drive, served, valid_before).map_err(broken)?;
+        let name = || self.plan.name().to_owned();
+        let settled = settle(&mut drive, served, valid_before).map_err(|unsettled| match unsettled {
+            Unsettled::Restless(what) => RunError::Restless { drive: name(), what },
+            Unsettled::Broken(what) => RunError::Broken { drive: name(), what },
+        })?;
 
         let (mut result, detail, measured) = measurement.conclude(identity, settled);
         if self.faults.is_some_and(|faults| !faults.is_empty()) {

@@ -3,7 +3,7 @@
 //! The figures of a run are taken before this step, so nothing here changes them. A load that was cut short leaves requests in flight; they are served, the
 //! write buffer is programmed, and then the tables are checked as after any other run. What that would take too long for is left out and told.
 
-use wordline_drive::Drive;
+use wordline_drive::{Drive, Restless};
 use wordline_report::{Account, Violation, text};
 
 use crate::files::Files;
@@ -22,6 +22,15 @@ pub(crate) struct Settled {
     pub(crate) not_made: Vec<String>,
 }
 
+/// Reason why a drive has not come to rest with its books in order.
+#[derive(Debug)]
+pub(crate) enum Unsettled {
+    /// Work that goes on.
+    Restless(Restless),
+    /// Tables that contradict each other.
+    Broken(String),
+}
+
 /// Number of valid units on the flash.
 pub(crate) fn valid_units<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>) -> u64 {
     drive.blocks().map(|block| u64::from(block.valid)).sum()
@@ -32,12 +41,12 @@ pub(crate) fn valid_units<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>) -> u6
 ///
 /// # Errors
 ///
-/// Tables that contradict each other.
-pub(crate) fn settle<F: Files, B: Beside>(drive: &mut Drive<Watch<F, B>>, served: Served, valid_before: u64) -> Result<Settled, String> {
+/// The drive does not come to rest, or its tables contradict each other.
+pub(crate) fn settle<F: Files, B: Beside>(drive: &mut Drive<Watch<F, B>>, served: Served, valid_before: u64) -> Result<Settled, Unsettled> {
     let mut not_made = Vec::new();
     let reason = if served.is_whole { None } else { too_long(u64::from(drive.outstanding()), drive.completed()) };
     if reason.is_none() {
-        drive.settle();
+        drive.try_settle().map_err(Unsettled::Restless)?;
     }
     match &reason {
         Some(reason) => not_made.push(format!("{}: {reason}", Account::ValidUnits.name())),
@@ -49,9 +58,9 @@ pub(crate) fn settle<F: Files, B: Beside>(drive: &mut Drive<Watch<F, B>>, served
     }
     match reason.or_else(|| if served.is_whole { None } else { too_large(drive.config().exported_units) }) {
         Some(reason) => not_made.push(format!("the firmware's tables agree with the flash: {reason}")),
-        None => drive.audit()?,
+        None => drive.audit().map_err(Unsettled::Broken)?,
     }
-    drive.observer.files().check(drive.mapped()).map_err(|problem| format!("VerTrace: {problem}"))?;
+    drive.observer.files().check(drive.mapped()).map_err(|problem| Unsettled::Broken(format!("VerTrace: {problem}")))?;
     Ok(Settled { violations: drive.observer.metrics().violations(), not_made })
 }
 

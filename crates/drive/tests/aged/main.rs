@@ -25,6 +25,7 @@ mod priorities;
 mod reach;
 mod reads;
 mod relive;
+mod rest;
 mod retries;
 mod rewrites;
 mod sets;

@@ -151,6 +151,20 @@ fn who_asks_for_services_changes_no_event_and_an_image_has_what_they_know() {
     assert_ne!(knows, nothing);
     assert_eq!(Image::from_bytes(&knows.to_bytes(1), 1), Ok(knows.clone()));
     let config = with.config().clone();
-    let back = Drive::from_image(config.clone(), knows.clone(), ()).expect("a core without services has no use for them");
+    let back = Drive::from_image_at(config.clone(), knows.clone(), without.now(), ()).expect("a core without services has no use for them");
     assert_eq!(back.image(), Ok(nothing));
+}
+
+/// A block that was erased by the clock before is programmed by the clock after, and one that was open goes on.
+#[test]
+fn a_restored_drive_goes_on_by_a_clock_of_its_own() {
+    let (mut used, _) = drive(false);
+    overwrite(&mut used);
+    let config = used.config().clone();
+    let mut back = Drive::from_image(config, used.image().expect("settled"), ()).expect("it is the same drive");
+    overwrite(&mut back);
+    let (units, sectors) = (back.config().exported_units, back.config().firmware.unit.0 / 512);
+    let mut reads = (0..units).map(|unit| HostRequest::new(HostOp::Read, unit * sectors, sectors as u32));
+    assert_eq!(back.serve(&mut reads, Pace::Closed { depth: 16 }, None), units);
+    back.audit().expect("sound");
 }
