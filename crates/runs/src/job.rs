@@ -92,9 +92,13 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     ///
-    /// The workload does not go with the drive or with what was asked for, a trace cannot be read, or the run broke its own checks.
+    /// The workload does not go with the drive or with what was asked for, a trace cannot be read, the drive cannot be saved or does not come to rest, or the
+    /// run broke its own checks.
     pub fn run<B: Beside>(self, beside: B, progress: &mut dyn Progress) -> Result<Outcome<B>, RunError> {
         let config = self.plan.build();
+        if self.is_kept && config.firmware.recovers {
+            return Err(RunError::Recovers { drive: self.plan.name().to_owned() });
+        }
         let mut source = Source::new(self.workload, self.load, config.seed, config.exported())?;
         let Some(plotted) = &self.plotted else {
             return self.watched(config, source, (), beside, progress);
