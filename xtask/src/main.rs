@@ -67,6 +67,9 @@ fn nightly(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut reach = steps::cargo(root, &["test", "-p", "wordline-drive", "--test", "aged", "reach"]);
     reach.env("WORDLINE_REACH", "all");
     steps::run(reach)?;
+    let mut plans = steps::cargo(root, &["test", "-p", "wordline-runs", "--test", "suite", "plans"]);
+    plans.env("WORDLINE_LONG", "1");
+    steps::run(plans)?;
     clients::run(root, &[&["nightly"], arguments].concat())
 }
 

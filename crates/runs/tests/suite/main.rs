@@ -8,6 +8,7 @@ use wordline_units::{FlashOp, Nanos};
 use wordline_workload::{AnySpec, FileOptions, FileSpec};
 
 mod jobs;
+mod plans;
 mod techniques;
 mod wear_out;
 
