@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::steps::{Steps, cargo, command, programs, run as run_command};
 use crate::tidy::{self as rules, Severity};
-use crate::{clients, docs, readme, suite};
+use crate::{clients, docs, pages, suite};
 
 /// Every step, the quick ones first. The tests come last, so that their count is the last thing printed.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
@@ -22,8 +22,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     steps.run("programs", || programs(root).map(|folder| built = Some(folder)))?;
     steps.run("docs", || docs::check(root))?;
     let built = built.expect("the step has passed");
-    steps.run("readme", || readme::run(root, &built))?;
     let folder = built.to_str().ok_or("the path of the programs is not UTF-8")?;
+    steps.run("pages", || pages::run(root, &["--programs", folder]))?;
     steps.run("clients", || clients::run(root, &["--programs", folder]))?;
     let mut count = suite::Count::default();
     let outcome = steps.run("test", || {

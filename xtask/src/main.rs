@@ -8,7 +8,7 @@ use std::process::ExitCode;
 mod ci;
 mod clients;
 mod docs;
-mod readme;
+mod pages;
 mod steps;
 mod suite;
 mod tidy;
@@ -20,9 +20,10 @@ Usage: cargo xtask TASK [ARGUMENTS]
   ci               everything CI runs, in its order; stops at the first failure
   tidy             check style and architecture (file lengths, crate walls, links, banned words)
   docs [--check]   write the generated documentation; with --check, only say whether it is out of date
-  readme           run the commands that README.md shows
+  pages [ARGS]     run the lines that README.md and the tutorials show, and compare what they print; `--bless` writes what was measured into the pages
   clients [NAMES]  let real clients at the block device server: fio, libnbd, ext4, PostgreSQL, RocksDB …; `clients help` lists them
-  nightly [ARGS]   what takes hours: tests of which CI runs a slice, and all clients, guests of QEMU included, as often as `clients nightly` says
+  nightly [ARGS]   what takes hours: tests of which CI runs a slice, all lines of the pages, and all clients, guests of QEMU included, as often as
+                   `clients nightly` says
   deny             check licences, banned crates and sources (needs cargo-deny)
   bench [ARGS]     run every benchmark
 
@@ -43,7 +44,11 @@ fn main() -> ExitCode {
         ["tidy"] => ci::tidy(&root),
         ["docs"] => docs::write(&root),
         ["docs", "--check"] => docs::check(&root),
-        ["readme"] => steps::fast_programs(&root).and_then(|programs| readme::run(&root, &programs)),
+        ["pages", "help" | "--help" | "-h"] => {
+            print!("{}", pages::HELP);
+            Ok(())
+        }
+        ["pages", rest @ ..] => pages::run(&root, rest),
         ["clients", rest @ ..] => clients::run(&root, rest),
         ["nightly", rest @ ..] => nightly(&root, rest),
         ["deny"] => ci::deny(&root),
@@ -62,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tests of which CI runs a slice, then all clients for as long as it takes.
+/// Tests of which CI runs a slice and the lines of pages that take long, then all clients for as long as it takes.
 fn nightly(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut reach = steps::cargo(root, &["test", "-p", "wordline-drive", "--test", "aged", "reach"]);
     reach.env("WORDLINE_REACH", "all");
@@ -70,6 +75,7 @@ fn nightly(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut plans = steps::cargo(root, &["test", "-p", "wordline-runs", "--test", "suite", "plans"]);
     plans.env("WORDLINE_LONG", "1");
     steps::run(plans)?;
+    pages::run(root, &["--nightly"])?;
     clients::run(root, &[&["nightly"], arguments].concat())
 }
 
