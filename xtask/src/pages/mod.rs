@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::steps::fast_programs;
 use page::{Part, Typed};
-use printed::{Mismatch, blessed, left_over, mismatches};
+use printed::{Mismatch, blessed, is_compared, left_over, mismatches};
 use reader::{Reader, is_installed};
 
 /// How `cargo xtask pages` is called.
@@ -141,7 +141,7 @@ fn run_page(root: &Path, programs: &Path, name: &str, asked: &Asked, tally: &mut
             Part::Block(block) => seen = run_block(root, name, &mut reader, block, asked, tally, &mut wrong)?,
             Part::Text(lines) => {
                 if let Some(output) = &seen {
-                    tally.compared += lines.len();
+                    tally.compared += lines.iter().filter(|line| is_compared(line)).count();
                     wrong.extend(mismatches(lines, output));
                 }
             }
@@ -193,7 +193,7 @@ fn run_block(
         let is_slow = done.took > CI_MAX && typed.manner.nightly.is_none();
         let note = if is_slow { "  takes long: CI runs no block with `nightly=\"REASON\"` in its fence" } else { "" };
         println!("{name}:{:<4} {:>6.1} s  {line}{note}", typed.line.number, start.elapsed().as_secs_f64());
-        tally.compared += typed.printed.len();
+        tally.compared += typed.printed.iter().filter(|line| is_compared(line)).count();
         wrong.extend(mismatches(&typed.printed, &done.output));
         if let Some(all) = &mut all {
             all.push_str(&done.output);

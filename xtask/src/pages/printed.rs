@@ -1,7 +1,7 @@
 //! What a page prints, held against what was measured.
 //!
-//! Each line of the page must be a line of the output, in the same order. Spaces do not count. A line that is `…` or begins with it stands for any number of
-//! lines, and lines may be left out without it. Not compared are empty lines and what another run need not repeat: the cost of a run.
+//! Each line of the page must be a line of the output, in the same order. Spaces do not count. A line that is `…` stands for lines that are left
+//! out; lines may be left out without it, too. Not compared are empty lines and what another run need not repeat: the cost of a run.
 
 use super::page::Line;
 
@@ -26,7 +26,7 @@ pub(super) fn mismatches(printed: &[Line], output: &str) -> Vec<Mismatch> {
     let mut next = 0;
     let mut is_adjacent = false;
     for line in printed.iter().filter(|line| !line.text.trim().is_empty()) {
-        if is_elision(&line.text) || varies(&line.text) {
+        if !is_compared(line) {
             is_adjacent = false;
             continue;
         }
@@ -42,6 +42,12 @@ pub(super) fn mismatches(printed: &[Line], output: &str) -> Vec<Mismatch> {
         next = place.map_or(next, |place| place + 1);
     }
     found
+}
+
+/// Whether a line of a page is held against the output.
+pub(super) fn is_compared(line: &Line) -> bool {
+    let text = line.text.trim();
+    !text.is_empty() && !is_elision(text) && !varies(text)
 }
 
 /// The page with every printed line replaced by what was measured for it, where something was. Indents stay those of the output.
@@ -109,13 +115,12 @@ fn plain(line: &str) -> String {
 }
 
 fn is_elision(line: &str) -> bool {
-    let line = line.trim();
     line == "…" || line == "..."
 }
 
 /// Time, memory and speed of the machine.
 fn varies(line: &str) -> bool {
-    line.trim_start().starts_with("cost ") || line.contains("CPU-s")
+    line.starts_with("cost ") || line.contains("CPU-s")
 }
 
 #[cfg(test)]

@@ -128,8 +128,11 @@ impl Reader {
             };
             let has_failed = status.is_some_and(|status| last.is_server || !status.success());
             if has_failed || start.elapsed() > SERVER_MAX {
-                let (line, output) = (last.line.clone(), last.output.clone());
-                return Err(format!("`{line}` does not serve\n{}", self.seen(&output)));
+                let mut failed = self.running.pop().expect("just started");
+                // Where it has ended by itself there is nothing to kill.
+                let _ = failed.child.kill();
+                let _ = failed.child.wait();
+                return Err(format!("`{}` does not serve\n{}", failed.line, self.seen(&failed.output)));
             }
             if is_there || status.is_some() {
                 return Ok(());
