@@ -54,8 +54,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// 3 for a run that broke its checks; 4 for drives that failed requests, for a comparison in which they did not begin alike, or for a served drive that could not
-    /// write everything down when it stopped; 1 for claims that are off where that was to count; 2 for everything the user can mend.
+    /// 3 for a run that broke its checks; 4 for drives that failed requests, for a comparison in which they did not begin alike, or for a served drive that
+    /// could not write everything down when it stopped; 1 for claims that are off where that was to count; 2 for everything the user can mend.
     pub(crate) fn code(&self) -> ExitCode {
         match self {
             Failure::Checks(_) | Failure::Run(RunError::Broken { .. } | RunError::Restless { .. }) => ExitCode::from(3),

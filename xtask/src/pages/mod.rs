@@ -1,7 +1,7 @@
 //! Every line that README.md and the tutorials tell a reader to type is run as printed, and what the page prints below it is compared with what was measured.
 //!
-//! Each page has a reader of its own in an empty folder ([`reader`]). Blocks say in their fence what a plain run cannot do ([`page`]). A line that is not run is
-//! counted with its reason in the closing line.
+//! Each page has a reader of its own in an empty folder ([`reader`]). Blocks say in their fence what a plain run cannot do ([`page`]). A line that is not
+//! run is counted with its reason in the closing line.
 
 mod page;
 mod printed;

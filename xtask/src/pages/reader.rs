@@ -1,7 +1,7 @@
 //! A reader who types the lines of a page in a folder of his own, one after the other.
 //!
-//! Folders for anything (`/tmp`, `/var/tmp`) are his folder, so that a page does not write over what the machine has there. `wordline serve`, `top` and `record`
-//! go on beside the lines after them. A server is waited for until its socket is there. It is stopped before another one, or `wordline forensics`, takes its
+//! Folders for anything (`/tmp`, `/var/tmp`) are his folder, so that a page does not write over what the machine has there. `wordline serve`, `top` and
+//! `record` go on beside the lines after them. A server is waited for until its socket is there. It is stopped before another one, or `wordline forensics`, takes its
 //! media, and at the end of the page.
 
 use std::ffi::OsString;

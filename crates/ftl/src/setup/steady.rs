@@ -82,8 +82,8 @@ impl<'a> Steady<'a> {
         steady
     }
 
-    /// Let dies be at different places of the groups that they write for the host. Dies of one fill would run out of room at one time, and the whole drive would
-    /// collect at once, as no drive in use does.
+    /// Let dies be at different places of the groups that they write for the host. Dies of one fill would run out of room at one time, and the whole drive
+    /// would collect at once, as no drive in use does.
     fn put_out_of_step(&mut self) {
         let dies = self.dies.len() as u32;
         for die in 0..dies {

@@ -202,7 +202,7 @@ impl Books {
         Hook::ALL.len() * EACH + Why::ALL.len() + members + 1
     }
 
-    /// Writes down that the technique `member` was asked `question`, and the effect of its answer. The place of an [`Effect::Overruled`] is that of a technique.
+    /// Writes down that the technique `member` was asked `question`, and the effect of its answer. An [`Effect::Overruled`] has the place of a technique.
     #[inline]
     pub(super) fn note(&self, member: usize, question: Hook, effect: Effect) {
         let at = member * Books::stride(self.members);
@@ -263,7 +263,10 @@ mod tests {
     proptest! {
         /// An answer that acted is what was merged and not what the core does; if something else than the core's own was merged, an answer acted.
         #[test]
-        fn whoever_acted_got_its_will_and_somebody_acted_where_the_core_did_not(all in answers(), own in prop_oneof![Just(Urgency::Wait), Just(Urgency::AtStep)]) {
+        fn whoever_acted_got_its_will_and_somebody_acted_where_the_core_did_not(
+            all in answers(),
+            own in prop_oneof![Just(Urgency::Wait), Just(Urgency::AtStep)],
+        ) {
             let merged = agree(all.iter().flatten().copied().chain([Say::Propose(own)]));
             let effects: Vec<Effect> = (0..all.len()).map(|at| effect_of_says(own, &all, at, merged)).collect();
             for (says, effect) in all.iter().zip(&effects) {

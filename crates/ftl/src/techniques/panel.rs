@@ -293,7 +293,7 @@ impl Panel {
         let effect = match effect {
             // The place among the answers is that among the subscribers.
             Effect::Overruled(by) => Effect::Overruled(by.map(|by| usize::from(self.interest[question as usize][by]))),
-            other => other,
+            Effect::Abstained(_) | Effect::Same | Effect::Acted => effect,
         };
         self.books.note(usize::from(member), question, effect);
     }
