@@ -1,14 +1,13 @@
 //! A reader who types the lines of a page in a folder of his own, one after the other.
 //!
 //! Folders for anything (`/tmp`, `/var/tmp`) are his folder, so that a page does not write over what the machine has there. `wordline serve`, `top` and
-//! `record` go on beside the lines after them. A server is waited for until its socket is there. It is stopped before another one, or `wordline forensics`, takes its
-//! media, and at the end of the page.
+//! `record` go on beside the lines after them. A server is waited for until its socket is there. It is stopped before another one, or
+//! `wordline forensics`, takes its media, and at the end of the page.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// For one line, until it is ended as hung.
@@ -137,7 +136,7 @@ impl Reader {
             if is_there || status.is_some() {
                 return Ok(());
             }
-            sleep(POLL);
+            pause();
         }
     }
 
@@ -194,8 +193,14 @@ fn wait(child: &mut Child, most: Duration) -> Result<Option<ExitStatus>, String>
             let _ = child.wait();
             return Ok(None);
         }
-        sleep(POLL);
+        pause();
     }
+}
+
+/// Between two looks at a process.
+#[expect(clippy::disallowed_methods, reason = "a process ends, and listens, in the machine's time")]
+fn pause() {
+    std::thread::sleep(POLL);
 }
 
 /// The word after `name`.

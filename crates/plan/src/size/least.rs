@@ -45,10 +45,8 @@ pub(super) fn refuse(plans: &[&Plan], bytes: u64, refused: Option<PlanError>, no
 
 /// The first of the mistakes, without its place.
 fn first_of(why: &PlanError) -> String {
-    match why {
-        PlanError::Mistakes(mistakes) if !mistakes.is_empty() => mistakes[0].what.clone(),
-        _ => why.to_string(),
-    }
+    let first = if let PlanError::Mistakes(mistakes) = why { mistakes.first() } else { None };
+    first.map_or_else(|| why.to_string(), |mistake| mistake.what.clone())
 }
 
 /// The least of the sizes tried, from `bytes` to the drives' own, that all of them can have. Their own is one.
