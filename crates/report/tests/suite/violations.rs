@@ -2,7 +2,7 @@
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Account, Interval, Metrics, Scope};
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, JobId, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId};
 
 use crate::fabricated::Toy;
 
@@ -198,11 +198,14 @@ fn valid_units_that_vanish_are_found() {
 #[test]
 fn units_of_programs_that_are_done_again_are_not_taken_for_valid_ones() {
     let mut metrics = Metrics::new(scope());
-    let Event::Flash(once) = flash(0, 0, 10, 0) else { unreachable!() };
-    let program = |ok: bool| Event::Flash(FlashEvent { op: FlashOp::Program, host_units: 4, ok, ..once });
+    let program = |number: u64, ok: bool| {
+        let Event::Flash(once) = flash(0, 10 * number, 10, 0) else { unreachable!() };
+        Event::Flash(FlashEvent { op: FlashOp::Program, host_units: 4, ok, ..once })
+    };
     let again = Event::ProgrammedAgain { die: DieId(0), group: GroupId(0) };
-    for event in [program(true), again, program(false), again, program(true)] {
-        metrics.observe(Nanos(10), &event);
+    // One that is good and not relied on, one that fails, and one that lands.
+    for (number, event) in [(0, program(0, true)), (0, again), (1, program(1, false)), (1, again), (2, program(2, true))] {
+        metrics.observe(Nanos(10 * number + 10), &event);
     }
     metrics.check_valid_units(100, 104);
     assert_eq!(metrics.violations(), []);
