@@ -193,7 +193,7 @@ fn bad_blocks_take_no_die_from_a_drive_that_is_looked_at() {
     // More than a die may have before a drive in use gives it up.
     for way in ["--read-only", "--salvage=list"] {
         let mut server = Server::with(&scratch, &["serve", way, "--media", "media", "--socket", "r"]);
-        let words = ["ctl", "r.ctl", "fault", "kill", "kill=blocks", "die=1", "blocks=0..9"];
+        let words = ["ctl", "r.ctl", "fault", "kill", "kill=blocks", "die=1", "blocks=0..4"];
         assert!(wordline(&scratch.0, &words).status.success());
         let mut disk = Disk::open(&scratch.0.join("r"));
         let lost = read(&mut disk).iter().filter(|round| round.is_none()).count();
