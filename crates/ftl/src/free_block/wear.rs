@@ -20,7 +20,8 @@ impl Policy for Wear {
 
     fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize> {
         let wear = |group: usize| (die.wear)(group).map_or(0, |wear| u32::from(wear.0));
-        let (coldest, least) = die.closed().filter(|&(group, _)| (die.is_cold)(group)).map(|(group, _)| (group, wear(group))).min_by_key(|&(_, wear)| wear)?;
+        let (coldest, least) =
+            die.closed().filter(|&(group, _)| (die.is_cold)(group)).map(|(group, _)| (group, wear(group))).min_by_key(|&(_, wear)| wear)?;
         (wear(die.erased).saturating_sub(least) >= gap).then_some(coldest)
     }
 

@@ -82,13 +82,23 @@ fn is_foreign(text: &str) -> bool {
 
 /// The parser lists the right words in backticks after the wrong one; add which was probably meant.
 fn with_nearest(message: &str) -> String {
-    let message = message.trim_end();
+    let message = &in_plain_words(message.trim_end());
     let mut quoted = message.split('`').skip(1).step_by(2);
     let hint = match quoted.next() {
         Some(wrong) if message.starts_with("unknown ") => did_you_mean(wrong, quoted),
         Some(_) | None => String::new(),
     };
     format!("{message}{hint}")
+}
+
+/// The parser names types of the language where a number does not fit; a reader wants its bounds.
+fn in_plain_words(message: &str) -> String {
+    let types = [("u8", u64::from(u8::MAX)), ("u16", u64::from(u16::MAX)), ("u32", u64::from(u32::MAX)), ("u64", u64::MAX)];
+    let message = message.replace(" as i128", "").replace(" as u128", "");
+    types.into_iter().fold(message, |message, (name, most)| match message.strip_suffix(&format!("expected {name}")) {
+        Some(before) => format!("{before}expected a whole number from 0 to {most}"),
+        None => message,
+    })
 }
 
 fn checked(raw: RawWorkload) -> Result<Streams, Fault> {
@@ -476,4 +486,18 @@ fn arrival(raw: Spanned<RawArrival>) -> Result<Arrival, Fault> {
         Some(RawProcess::Poisson) | None => Process::Poisson,
     };
     Ok(Arrival::Open { rate: rate.0.0, process, burst })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::AnySpec;
+
+    #[test]
+    fn a_number_that_is_too_large_is_told_with_its_bound_and_no_type_of_the_language() {
+        for (count, most) in [("36893488147419103232", "18446744073709551615"), ("-3", "18446744073709551615")] {
+            let text = format!("name = \"n\"\npurpose = \"p\"\n[[phases]]\nname = \"x\"\nrequests = {count}\n");
+            let told = AnySpec::parse(&text, "n.toml").expect_err("no such number").to_string();
+            assert!(told.contains(&format!("expected a whole number from 0 to {most}")) && !told.contains("i128"), "{told}");
+        }
+    }
 }
