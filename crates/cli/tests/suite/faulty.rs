@@ -184,7 +184,8 @@ fn metrics_are_served_where_it_says() {
 fn the_tutorial_breaks_what_it_says() {
     let tutorial = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorials/serve.md")).expect("it is there");
     let section = tutorial.split("\n## ").find(|section| section.starts_with("Break it on purpose")).expect("the section");
-    let block = section.split("```").nth(1).and_then(|block| block.strip_prefix("sh\n")).expect("a block");
+    let block =
+        section.split("```").nth(1).filter(|block| block.starts_with("sh")).and_then(|block| block.split_once('\n')).expect("a block").1;
     let scratch = Scratch::new("tutorial-faults");
     let server = Server::start(&scratch, &["--media", "media"]);
     let mut disk = Disk::open(&scratch.0.join("s"));
