@@ -144,8 +144,8 @@ impl Firmware {
 
     /// Next try of the read `tag`, whose last try error correction could not mend; `None`: the read fails. The die is kept for the read.
     #[cold]
-    pub fn next_try(&self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
-        let Rooms { core, panel, .. } = &self.rooms;
+    pub fn next_try(&mut self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
+        let Rooms { core, panel, .. } = &mut self.rooms;
         let Pending { purpose, group, offset, .. } = core.pending(tag);
         if matches!(purpose, Purpose::Probe { has_tries: false }) || core.is_failed(core.layout().die(group)) {
             return None;

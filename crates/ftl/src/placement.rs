@@ -81,7 +81,7 @@ fn order_of(core: &Core, stream: Stream) -> (WordlineOrder, f64) {
 }
 
 /// Group that the next program of `data` would go to, were it ordered now; `None`: no group is left, or none that a technique lets the data go to.
-pub(crate) fn next_group(core: &Core, panel: &Panel, die: DieId, data: Data) -> Option<BlockGroup> {
+pub(crate) fn next_group(core: &Core, panel: &mut Panel, die: DieId, data: Data) -> Option<BlockGroup> {
     let stream = data.stream();
     let (order, in_use) = order_of(core, stream);
     let open = core.die(die).open(stream);
@@ -158,10 +158,10 @@ enum Picked {
 
 /// Choice of a group where techniques say how well places suit `data`. Of the open groups one that suits best is taken; where none suits exactly, another is
 /// opened if a free one suits better, the die has room and not too many are open.
-fn fitting(core: &Core, panel: &Panel, die: DieId, data: Data, order: WordlineOrder, in_use: f64) -> Picked {
+fn fitting(core: &Core, panel: &mut Panel, die: DieId, data: Data, order: WordlineOrder, in_use: f64) -> Picked {
     let (state, moving) = (core.die(die), data.told(core, die));
     let open = state.open(data.stream());
-    let fit = |group, is_open| panel.fit(&ctx(core), &moving, &Place { group, is_open });
+    let mut fit = |group, is_open| panel.fit(&ctx(core), &moving, &Place { group, is_open });
     let fits: Vec<Fit> = open.iter().map(|open| fit(open.group, true)).collect();
     let best = fits.iter().copied().min().filter(|&fit| fit != Fit::Never);
     let most = if data == Data::Host { order.open_blocks() } else { core.settings().moved_blocks };

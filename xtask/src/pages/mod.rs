@@ -17,7 +17,7 @@ use page::{Part, Typed};
 use printed::{Mismatch, blessed, is_compared, left_over, mismatches};
 use reader::{Reader, is_installed};
 
-/// How `cargo xtask pages` is called.
+/// Usage of `cargo xtask pages`.
 pub(crate) const HELP: &str = "\
 Usage: cargo xtask pages [--nightly] [--bless] [--programs FOLDER] [PAGE...]
 
@@ -31,7 +31,7 @@ Runs the lines that README.md and docs/tutorials/*.md, or these pages, tell a re
 /// A line that takes longer belongs into a block with `nightly=\"…\"`.
 const CI_MAX: Duration = Duration::from_secs(20);
 
-/// What a `sh` block may have beside `wordline`; of other programs only `console` blocks are run.
+/// Programs that a `sh` block may have beside `wordline`; of other programs only `console` blocks are run.
 const PLAIN: [&str; 3] = ["mkdir", "head", "rm"];
 /// Clients that are used where they are installed.
 const CLIENTS: [&str; 3] = ["nbdinfo", "nbdcopy", "curl"];
@@ -67,7 +67,7 @@ impl Asked {
     }
 }
 
-/// What became of the lines.
+/// Outcome of the lines.
 #[derive(Default)]
 struct Tally {
     run: usize,
@@ -133,7 +133,7 @@ fn run_page(root: &Path, programs: &Path, name: &str, asked: &Asked, tally: &mut
     let base = std::env::temp_dir().join(format!("wordline-page-{}", std::process::id()));
     let mut reader = Reader::new(base, programs)?;
     let mut wrong = Vec::new();
-    // What the lines of the last block printed; none where one of them was not run.
+    // Output of the lines of the last block; none where one of them was not run.
     let mut seen = None;
     for part in &parts {
         match part {
@@ -159,7 +159,7 @@ fn run_page(root: &Path, programs: &Path, name: &str, asked: &Asked, tally: &mut
     if wrong.is_empty() { Ok(()) } else { Err(wrong.iter().map(|wrong| shown(name, wrong)).collect::<Vec<_>>().join("\n")) }
 }
 
-/// What all lines of a block printed, or `None` where one was not run. Figures that are wrong go to `wrong`.
+/// Output of all lines of a block, or `None` where one was not run. Figures that are wrong go to `wrong`.
 fn run_block(
     root: &Path,
     name: &str,

@@ -17,7 +17,7 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-/// How the lines of a block are run.
+/// Way in which the lines of a block are run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manner {
     pub(super) skip: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Manner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Typed {
     pub(super) line: Line,
-    /// Whether the block is `console`, in which a page may show any program.
+    /// True if the block is `console`, in which a page may show any program.
     pub(super) is_console: bool,
     pub(super) manner: Manner,
     pub(super) printed: Vec<Line>,

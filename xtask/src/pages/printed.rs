@@ -1,4 +1,4 @@
-//! What a page prints, held against what was measured.
+//! Lines that a page prints, held against what was measured.
 //!
 //! Each line of the page must be a line of the output, in the same order. Spaces do not count. A line that is `…` stands for lines that are left
 //! out; lines may be left out without it, too. Not compared are empty lines and what another run need not repeat: the cost of a run.
@@ -44,7 +44,7 @@ pub(super) fn mismatches(printed: &[Line], output: &str) -> Vec<Mismatch> {
     found
 }
 
-/// Whether a line of a page is held against the output.
+/// True if a line of a page is held against the output.
 pub(super) fn is_compared(line: &Line) -> bool {
     let text = line.text.trim();
     !text.is_empty() && !is_elision(text) && !varies(text)

@@ -34,7 +34,7 @@ struct Running {
     media: Option<String>,
 }
 
-/// What a line did.
+/// Outcome of a line.
 #[derive(Debug)]
 pub(super) struct Done {
     /// Standard output and standard error, as they came.
@@ -68,7 +68,7 @@ impl Reader {
         fs::write(self.folder.join(name), text).map_err(|error| format!("cannot write {name}: {error}"))
     }
 
-    /// Types a line. What fails, hangs or does not listen is an error with its output.
+    /// Types a line. A line that fails, hangs or does not listen is an error with its output.
     pub(super) fn type_line(&mut self, line: &str) -> Result<Done, String> {
         let start = Instant::now();
         let here = self.here(line);
@@ -128,7 +128,7 @@ impl Reader {
             let has_failed = status.is_some_and(|status| last.is_server || !status.success());
             if has_failed || start.elapsed() > SERVER_MAX {
                 let mut failed = self.running.pop().expect("just started");
-                // Where it has ended by itself there is nothing to kill.
+                // A server that has ended by itself is not killed.
                 let _ = failed.child.kill();
                 let _ = failed.child.wait();
                 return Err(format!("`{}` does not serve\n{}", failed.line, self.seen(&failed.output)));
@@ -209,7 +209,7 @@ fn value(words: &[&str], name: &str) -> Option<String> {
     words.get(place + 1).map(|word| (*word).to_owned())
 }
 
-/// Whether a program is found by its name.
+/// True if a program is found by its name.
 pub(super) fn is_installed(program: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())

@@ -27,9 +27,6 @@ const HASH: &str = "the order of a hash map may reach a result: use `IdMap`, a s
 const INTERIOR: &str = "a decision takes `&self` and must not change anything: return a value and learn it with `&mut self`";
 const CONSOLE: &str = "the core does not print: speak through events, reports and return values";
 
-/// Files that count what is asked while they answer, and what may be said there: no decision reads the counts (decision 39).
-const COUNTERS: &[(&str, &[&str])] = &[("crates/ftl/src/techniques/counts.rs", &["std", "cell"])];
-
 const BANS: &[Ban] = &[
     Ban { path: &["std", "time"], instead: CLOCK },
     Ban { path: &["SystemTime"], instead: CLOCK },
@@ -103,8 +100,7 @@ fn check_source(source: &Source<'_>) -> Vec<Finding> {
         let path: Vec<&str> =
             path.iter().map(|segment| if matches!(segment.as_str(), "core" | "alloc") { "std" } else { segment }).collect();
         // One complaint per path: `std::time::SystemTime` is wrong once.
-        let is_counter = |ban: &Ban| COUNTERS.contains(&(source.path, ban.path));
-        if let Some(ban) = BANS.iter().find(|ban| path.windows(ban.path.len()).any(|window| window == ban.path) && !is_counter(ban)) {
+        if let Some(ban) = BANS.iter().find(|ban| path.windows(ban.path.len()).any(|window| window == ban.path)) {
             object(line, "core-words", format!("`{}`: {}", ban.path.join("::"), ban.instead));
         }
     }

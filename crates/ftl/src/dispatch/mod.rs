@@ -67,7 +67,7 @@ impl Rooms {
     /// Admit waiting writes and pass flushes, after a change of the buffer or of the free space.
     #[inline]
     pub(crate) fn settle(&mut self) {
-        host::settle(&mut self.core, &self.panel, &mut self.metadata, &self.sanitise);
+        host::settle(&mut self.core, &mut self.panel, &mut self.metadata, &self.sanitise);
     }
 
     /// Stop taking writes.
@@ -106,7 +106,7 @@ impl Rooms {
     /// Decide whether the read that `die` is doing gives way between two tries. If it does, it is queued again and the die is free.
     #[cold]
     pub(crate) fn yields(&mut self, die: DieId) -> bool {
-        let report = stopping::between_tries(&mut self.core, &self.panel, die);
+        let report = stopping::between_tries(&mut self.core, &mut self.panel, die);
         report.inspect(|&report| self.tell_stop(report)).is_some()
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn answered(core: &mut Core, die: DieId, answer: Stopped) -> Option<S
 }
 
 /// Let the read that `die` is doing give way, between two tries, if the techniques agree on it. Returns what is to be told; `None`: it goes on.
-pub(crate) fn between_tries(core: &mut Core, panel: &Panel, die: DieId) -> Option<StopReport> {
+pub(crate) fn between_tries(core: &mut Core, panel: &mut Panel, die: DieId) -> Option<StopReport> {
     let does = panel.has(Hook::Stop) && gives_way_between_tries(core, panel, die);
     if does { leave(core, die, Stop::AtStep, Nanos::ZERO) } else { None }
 }

@@ -44,7 +44,7 @@ fn state_of(core: &Core, wanted: &Measurement) -> Page {
 /// Next read of the free `die` that only counts errors, if one may start. Measurements of what is gone are dropped.
 #[cold]
 #[inline(never)]
-pub(crate) fn measure(gc: &mut Gc, core: &mut Core, panel: &Panel, die: DieId) -> Option<Operation> {
+pub(crate) fn measure(gc: &mut Gc, core: &mut Core, panel: &mut Panel, die: DieId) -> Option<Operation> {
     let mut place = 0;
     while let Some(&(wanted, asked)) = core.services().measures().of(die).get(place) {
         match state_of(core, &wanted) {
@@ -64,7 +64,7 @@ pub(crate) fn measure(gc: &mut Gc, core: &mut Core, panel: &Panel, die: DieId) -
     None
 }
 
-fn read(core: &mut Core, panel: &Panel, die: DieId, wanted: &Measurement) -> Operation {
+fn read(core: &mut Core, panel: &mut Panel, die: DieId, wanted: &Measurement) -> Operation {
     let &Measurement { group, offset, tally, .. } = wanted;
     core.groups_mut().pin(group);
     let bytes = core.settings().unit_bytes(core.layout().units_per_page);

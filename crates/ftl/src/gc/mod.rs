@@ -230,7 +230,7 @@ impl Gc {
     }
 
     /// Take the first requested rewrite that may start. Requests that have become needless are dropped.
-    fn next_rewrite(&mut self, core: &mut Core, panel: &Panel, die: DieId, turn: Turn) -> Option<Rewrite> {
+    fn next_rewrite(&mut self, core: &mut Core, panel: &mut Panel, die: DieId, turn: Turn) -> Option<Rewrite> {
         let now = core.now();
         let is_roomy = core.is_roomy(die);
         // Emptying one group into another gives back as much room as it takes, and takes it first.
@@ -261,7 +261,7 @@ impl Gc {
     }
 
     /// True if the further victim requested on `die` is begun now, because there is such a request and it may start.
-    fn takes_extra_victim(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> bool {
+    fn takes_extra_victim(&mut self, core: &mut Core, panel: &mut Panel, die: DieId) -> bool {
         let extra = core.die(die).extra_victim();
         let starts = extra.is_some_and(|asked| self.may_start(core, panel, die, WorkKind::Collect(die), Cause::Gc, asked));
         if starts {
@@ -271,7 +271,7 @@ impl Gc {
     }
 
     /// True if work that was `asked` for may start. After its deadline no technique is asked.
-    fn may_start(&mut self, core: &Core, panel: &Panel, die: DieId, kind: WorkKind, cause: Cause, asked: Asked) -> bool {
+    fn may_start(&mut self, core: &Core, panel: &mut Panel, die: DieId, kind: WorkKind, cause: Cause, asked: Asked) -> bool {
         let Asked { since, due } = asked;
         if due <= core.now() || !panel.has(Hook::MayWork) {
             return true;
@@ -339,7 +339,7 @@ fn programs_left(core: &Core, open: &Open) -> u32 {
     layout.data_programs - open.ordered()
 }
 
-fn end_job(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId, job: Job) {
+fn end_job(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId, job: Job) {
     let is_empty = core.groups_mut().drained(job.victim);
     if is_empty {
         metadata.hold(job.victim);
@@ -426,7 +426,7 @@ fn move_page(
 }
 
 #[inline(never)]
-fn is_copyback_agreed(core: &Core, panel: &Panel, die: DieId, job: &Job, offset: u32) -> bool {
+fn is_copyback_agreed(core: &Core, panel: &mut Panel, die: DieId, job: &Job, offset: u32) -> bool {
     let from = ProgramUnit::new(core.layout(), job.victim, offset / core.layout().units_per_program);
     let copy = Copy { from, to: next_group(core, panel, die, Data::Copied(job.victim, job.cause)), why: job.cause };
     panel.way(&ctx(core), &copy) == Way::Copyback
@@ -479,7 +479,7 @@ fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, di
 
 /// Order a program, at `place`, of the units gathered by the die.
 #[inline(always)]
-pub(crate) fn program_batch(core: &mut Core, panel: &Panel, place: ProgramPlace, cause: Cause) -> Operation {
+pub(crate) fn program_batch(core: &mut Core, panel: &mut Panel, place: ProgramPlace, cause: Cause) -> Operation {
     let ProgramPlace { group, program, closes } = place;
     set_program(core, panel, group, program);
     core.issue_program(group, program, Purpose::Program { program, closes }, cause)

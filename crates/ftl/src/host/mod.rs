@@ -120,7 +120,7 @@ fn count_blank(core: &mut Core, part: PartId, request: &Request, freed: u32) {
 }
 
 /// Read the units of `request`.
-pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
+pub(crate) fn read(core: &mut Core, panel: &mut Panel, request: Request) {
     let part = core.requests_mut().begin(request, 0);
     let mut run: Option<OpTag> = None;
     for index in 0..request.units {
@@ -175,7 +175,15 @@ fn is_same_page(core: &Core, tag: OpTag, addr: UnitAddr) -> bool {
 }
 
 /// Queue a read of the page that holds `addr`, and wake its die.
-fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> OpTag {
+fn queue_read(
+    core: &mut Core,
+    panel: &mut Panel,
+    purpose: Purpose,
+    cause: Cause,
+    addr: UnitAddr,
+    bytes: Bytes,
+    priority: Priority,
+) -> OpTag {
     let (tag, die) = core.queue_read(purpose, cause, addr, bytes, priority);
     match core.die(die).activity() {
         Activity::Free => core.wake(die),
@@ -185,7 +193,7 @@ fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, ad
 }
 
 /// Write the units of `request`.
-pub(crate) fn write(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
+pub(crate) fn write(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
     let part = core.requests_mut().begin(request, request.units);
     if core.is_worn_out() {
         core.requests_mut().refuse(part);
@@ -199,7 +207,7 @@ pub(crate) fn write(core: &mut Core, panel: &Panel, metadata: &mut Metadata, san
 }
 
 /// Admit waiting writes to the buffer, in order, until one finds no room.
-pub(crate) fn admit_waiting(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
+pub(crate) fn admit_waiting(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
     while let Some(part) = core.requests().first_waiting() {
         if !admit(core, metadata, sanitise, part) {
             break;
@@ -253,7 +261,7 @@ fn admit(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise, part: Pa
 }
 
 /// Read the missing sectors of partly written units, if they should not wait for the host to write the rest.
-pub(crate) fn complete_partials(core: &mut Core, panel: &Panel, metadata: &Metadata, sanitise: &Sanitise) {
+pub(crate) fn complete_partials(core: &mut Core, panel: &mut Panel, metadata: &Metadata, sanitise: &Sanitise) {
     while core.buffer().partial() > 0 && (is_pressed(core, metadata) || core.buffer().fill() > core.settings().buffer.partial_watermark) {
         let (slot, lpn) = core.buffer_mut().take_partial().expect("there is one");
         let addr = core.map().get(lpn);
@@ -314,7 +322,7 @@ pub(crate) fn is_pressed(core: &Core, metadata: &Metadata) -> bool {
 }
 
 /// Flush: make all that was written and trimmed before durable.
-pub(crate) fn flush(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
+pub(crate) fn flush(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
     let part = core.requests_mut().begin(request, 0);
     metadata.flush(core, part);
     complete_partials(core, panel, metadata, sanitise);
@@ -323,7 +331,7 @@ pub(crate) fn flush(core: &mut Core, panel: &Panel, metadata: &mut Metadata, san
 
 /// Admit waiting writes and pass flushes, after a change of the buffer or of the free space.
 #[inline]
-pub(crate) fn settle(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
+pub(crate) fn settle(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
     if metadata.has_oob() {
         metadata.release_sealed(core);
     }

@@ -102,7 +102,7 @@ impl Sanitise {
 
     /// Expose the torn pages that begin at these offsets of groups: their content is unknown, and no request is acknowledged before they are unreadable.
     /// They stay as they are in a block that has failed, and where data is encrypted.
-    pub(crate) fn expose_torn(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, pages: &[(BlockGroup, u32)]) {
+    pub(crate) fn expose_torn(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, pages: &[(BlockGroup, u32)]) {
         if pages.is_empty() || self.keys.is_some() {
             return;
         }
@@ -194,7 +194,7 @@ impl Sanitise {
     pub(crate) fn after_landing(
         &mut self,
         core: &mut Core,
-        panel: &Panel,
+        panel: &mut Panel,
         metadata: &mut Metadata,
         (group, first): (BlockGroup, u32),
         good: bool,
@@ -250,7 +250,7 @@ impl Sanitise {
     pub(crate) fn after_copyback(
         &mut self,
         core: &mut Core,
-        panel: &Panel,
+        panel: &mut Panel,
         metadata: &mut Metadata,
         good: bool,
         (from, to): ((BlockGroup, u32), (BlockGroup, u32)),
@@ -298,7 +298,7 @@ impl Sanitise {
     pub(crate) fn guard(
         &mut self,
         core: &mut Core,
-        panel: &Panel,
+        panel: &mut Panel,
         metadata: &mut Metadata,
         parts: Vec<PartId>,
         mut copies: Vec<Flying>,
@@ -346,7 +346,7 @@ impl Sanitise {
     }
 
     /// Sanitise the groups that this event has emptied while they wait for their erase.
-    pub(crate) fn seal_emptied(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata) {
+    pub(crate) fn seal_emptied(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata) {
         let emptied = self.secrets.as_mut().map_or(Vec::new(), |secrets| secrets.take_emptied());
         emptied.into_iter().for_each(|group| self.seal(core, panel, metadata, group));
     }
@@ -368,7 +368,15 @@ impl Sanitise {
     }
 
     /// Decide how the stale secrets of `group` are sanitised.
-    fn judge(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: BlockGroup, exposed: &[UnitAddr], barrier: u64) {
+    fn judge(
+        &mut self,
+        core: &mut Core,
+        panel: &mut Panel,
+        metadata: &mut Metadata,
+        group: BlockGroup,
+        exposed: &[UnitAddr],
+        barrier: u64,
+    ) {
         let trims = metadata.trims_newest();
         let mut left = Vec::new();
         for &addr in exposed {
@@ -435,7 +443,7 @@ impl Sanitise {
 
     /// Sanitise the secrets of `group`, which holds nothing valid and waits for its erase or for other blocks. It does so only where no erase follows soon,
     /// or none at all.
-    pub(crate) fn seal(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: BlockGroup) {
+    pub(crate) fn seal(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup) {
         let Some(secrets) = &mut self.secrets else {
             return;
         };

@@ -98,7 +98,7 @@ fn programmed_offsets(core: &Core, scope: Scope) -> impl Iterator<Item = u32> + 
 }
 
 /// Read the page that holds the valid unit at `offset`, to be moved.
-fn clear_way(secrets: &mut Secrets, core: &mut Core, panel: &Panel, die: DieId, id: u32, scope: Scope, offset: u32) -> Operation {
+fn clear_way(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, die: DieId, id: u32, scope: Scope, offset: u32) -> Operation {
     let (group, per_page) = (scope.group, core.layout().units_per_page);
     let first = core.layout().page_start(offset);
     let units = (0..per_page).filter(|unit| core.groups().is_valid(group, first + unit)).fold(0u64, |units, unit| units | 1 << unit);

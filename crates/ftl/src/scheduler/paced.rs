@@ -2,7 +2,7 @@
 //!
 //! A victim that holds v valid of n units gives n − v units of room and costs v moves. So for each unit that is moved the host may program (n − v) / v units,
 //! and when the victim is empty the host has programmed as many as it has given back: the number of free groups stays where it is, and no host write waits for
-//! more than its own share of the moves. Where no group is free, GC goes first: moved data must always find room. A victim that a
+//! more than its own share of the moves. GC goes first where no group is free, as moved data must always find room. A victim that a
 //! technique asked for while enough groups are free holds nobody up: the host goes first, and pays nothing.
 
 use super::{DieWork, Policy, Turn};

@@ -69,7 +69,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
     choices.sort_unstable();
     let site = config.site(&layout);
     let techniques = choices.iter().map(|choice| choice.build(&site)).collect();
-    let panel = Panel::new(techniques, Ladder::new(&config.sheet, config.read_entries, config.read_search));
+    let mut panel = Panel::new(techniques, Ladder::new(&config.sheet, config.read_entries, config.read_search));
     let (groups, spares) = form_groups(&config.factory_bad, config.sheet.geometry.blocks, &layout);
     let has_secrets = panel.has(Hook::Sanitise);
     let mut core = Core::new(Beginning {
@@ -98,7 +98,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
     let keys = panel.key_store().map(|store| Keys::new(store, &layout, config.sheet.geometry.blocks, key_bytes));
     let sanitise = Sanitise::new(has_secrets.then(|| Secrets::new(layout)), keys);
     let gc = Gc::new(Draw::new(config.seed, Dice::Victim, config.core));
-    learn_all_wear(&mut core, &panel);
+    learn_all_wear(&mut core, &mut panel);
     Rooms::new(core, panel, metadata, sanitise, gc)
 }
 

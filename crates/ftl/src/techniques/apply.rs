@@ -25,13 +25,13 @@ pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
 }
 
 /// Write down how worn `group` is, as the techniques tell it.
-pub(crate) fn learn_wear(core: &mut Core, panel: &Panel, group: BlockGroup) {
+pub(crate) fn learn_wear(core: &mut Core, panel: &mut Panel, group: BlockGroup) {
     let worn = panel.wear_of(&ctx(core), group);
     core.groups_mut().set_wear(group, worn);
 }
 
 /// Write down how worn each group is, as the techniques tell it of a core that has just started.
-pub(crate) fn learn_all_wear(core: &mut Core, panel: &Panel) {
+pub(crate) fn learn_all_wear(core: &mut Core, panel: &mut Panel) {
     if panel.has(Hook::WearOf) {
         (0..core.layout().group_count() as u32).for_each(|group| learn_wear(core, panel, BlockGroup(group)));
     }
@@ -39,14 +39,14 @@ pub(crate) fn learn_all_wear(core: &mut Core, panel: &Panel) {
 
 /// Order a stop of what `die` does for a waiting read, if the techniques agree on it.
 #[inline]
-pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
+pub(crate) fn give_way(core: &mut Core, panel: &mut Panel, die: DieId, priority: Priority) {
     if panel.has(Hook::Stop) {
         stop(core, panel, die, priority);
     }
 }
 
 #[inline(never)]
-fn stop(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
+fn stop(core: &mut Core, panel: &mut Panel, die: DieId, priority: Priority) {
     match core.die(die).activity() {
         // Ordered already, it may be wanted sooner.
         Activity::Working(_) | Activity::Suspending(_) => {
@@ -88,13 +88,13 @@ fn conflict(core: &Core, busy: Busy, waiting: Priority) -> Conflict {
 
 /// Agreement on how urgently the read that `die` does is stopped for one of this `priority`. Only for one of a higher priority than its own: else two readers
 /// could stop each other for ever.
-fn read_urgency(core: &Core, panel: &Panel, die: DieId, priority: Priority) -> Urgency {
+fn read_urgency(core: &Core, panel: &mut Panel, die: DieId, priority: Priority) -> Urgency {
     let busy = core.die(die).stops().read().filter(|busy| busy.reader.is_some_and(|reader| priority < reader));
     busy.map_or(Urgency::Wait, |busy| panel.urgency(&ctx(core), &conflict(core, busy, priority)))
 }
 
 /// True if the read that `die` is doing gives way, between two tries, to one that waits.
-pub(crate) fn gives_way_between_tries(core: &Core, panel: &Panel, die: DieId) -> bool {
+pub(crate) fn gives_way_between_tries(core: &Core, panel: &mut Panel, die: DieId) -> bool {
     let waiting = core.die(die).reads().next_priority();
     waiting.is_some_and(|waiting| read_urgency(core, panel, die, waiting) >= Urgency::AtStep)
 }
@@ -110,7 +110,7 @@ fn suspend(core: &mut Core, Busy { die, kind, .. }: Busy, wanted: Stop, priority
 }
 
 /// True if a read that waits for `die` is served before the suspended operation resumes: that has not been held for too long, and the techniques agree.
-pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool {
+pub(crate) fn serves_while_held(core: &Core, panel: &mut Panel, die: DieId) -> bool {
     let held = core.now().saturating_sub(core.die(die).stops().held_since());
     if core.settings().schedule.held_max.is_some_and(|most| held >= most) {
         return false;
@@ -126,7 +126,7 @@ pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool 
 
 /// Order the read `tag` of the page it names.
 #[inline]
-pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: OpTag) -> Operation {
+pub(crate) fn issue_read(core: &mut Core, panel: &mut Panel, die: DieId, tag: OpTag) -> Operation {
     let pending = core.pending(tag);
     let at = FlashPage::holding(core.layout(), pending.group, pending.offset);
     let target = core.layout().one_plane(core.groups().blocks(pending.group), at.plane, at.page);
@@ -148,20 +148,20 @@ pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: OpTag)
 }
 
 #[inline(never)]
-fn first_try(core: &Core, panel: &Panel, at: FlashPage) -> ReadTry {
+fn first_try(core: &Core, panel: &mut Panel, at: FlashPage) -> ReadTry {
     panel.estimate(&ctx(core), at).map_or(ReadTry::DEFAULT, |estimate| estimate.first)
 }
 
 /// Order the next read that waits for `die`.
 #[inline]
-pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Operation> {
+pub(crate) fn next_read(core: &mut Core, panel: &mut Panel, die: DieId) -> Option<Operation> {
     let tag = core.pop_read(die)?;
     Some(issue_read(core, panel, die, tag))
 }
 
 /// Set how program unit `program` of `group` is programmed, as the techniques agree.
 #[inline]
-pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: BlockGroup, program: u32) {
+pub(crate) fn set_program(core: &mut Core, panel: &mut Panel, group: BlockGroup, program: u32) {
     if panel.sets_programs() {
         let settings = panel.program_settings(&ctx(core), &ProgramUnit::new(core.layout(), group, program));
         let die = core.layout().die(group);
@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn a_die_gives_way_to_a_read_only_while_it_works_and_where_a_technique_asks_for_it() {
         for (techniques, is_asked) in [(vec![], false), (vec![Choice::ReadPreemption], true)] {
-            let Rooms { mut core, panel, .. } = build(&crate::Config { techniques, ..small(64) });
-            give_way(&mut core, &panel, DieId(0), Priority::Normal);
+            let Rooms { mut core, mut panel, .. } = build(&crate::Config { techniques, ..small(64) });
+            give_way(&mut core, &mut panel, DieId(0), Priority::Normal);
             assert!(!core.outbox().has_stops(), "the die is idle");
             core.die_mut(DieId(0)).begin(Cause::Host, true);
-            give_way(&mut core, &panel, DieId(0), Priority::Normal);
+            give_way(&mut core, &mut panel, DieId(0), Priority::Normal);
             assert_eq!(core.outbox().has_stops(), is_asked);
         }
     }

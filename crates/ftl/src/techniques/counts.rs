@@ -11,8 +11,6 @@
 //!
 //! Questions are no events, so these counts are no function of the event stream; they change no decision, and no image holds them.
 
-use std::cell::Cell;
-
 use super::hooks::{Hook, Hooks};
 use super::say::{Say, Says, Scale};
 
@@ -187,26 +185,37 @@ const EACH: usize = 4;
 /// Counters of all techniques of a panel, in one flat list: for each technique its questions, its reasons, and those that it gave way to.
 #[derive(Debug)]
 pub(super) struct Books {
-    counters: Box<[Cell<u64>]>,
+    counters: Vec<u64>,
     members: usize,
 }
 
 impl Books {
     /// Empty books of so many techniques.
     pub(super) fn new(members: usize) -> Books {
-        let counters = vec![Cell::new(0); members * Books::stride(members)];
-        Books { counters: counters.into_boxed_slice(), members }
+        Books { counters: vec![0; members * Books::stride(members)], members }
     }
 
     fn stride(members: usize) -> usize {
         Hook::ALL.len() * EACH + Why::ALL.len() + members + 1
     }
 
+    /// Writes down the effects of the answers to `question` of the techniques `asked`, by the place of each among them.
+    #[inline]
+    pub(super) fn note_all(&mut self, question: Hook, asked: &[u8], effect: impl Fn(usize) -> Effect) {
+        for (at, &member) in asked.iter().enumerate() {
+            let by = |place: usize| usize::from(asked[place]);
+            match effect(at) {
+                Effect::Overruled(place) => self.note(member.into(), question, Effect::Overruled(place.map(by))),
+                own @ (Effect::Abstained(_) | Effect::Same | Effect::Acted) => self.note(member.into(), question, own),
+            }
+        }
+    }
+
     /// Writes down that the technique `member` was asked `question`, and the effect of its answer. An [`Effect::Overruled`] has the place of a technique.
     #[inline]
-    pub(super) fn note(&self, member: usize, question: Hook, effect: Effect) {
+    fn note(&mut self, member: usize, question: Hook, effect: Effect) {
         let at = member * Books::stride(self.members);
-        let add = |counter: usize| self.counters[at + counter].update(|number| number + 1);
+        let mut add = |counter: usize| self.counters[at + counter] += 1;
         let (row, why) = (question as usize * EACH, Hook::ALL.len() * EACH);
         add(row);
         match effect {
@@ -230,14 +239,14 @@ impl Books {
         let (why, by) = rest.split_at(Why::ALL.len());
         let counts = |question: Hook| {
             let row = &by_question[question as usize * EACH..][..EACH];
-            AnswerCounts { asked: row[0].get(), abstained: row[1].get(), same: row[2].get(), overruled: row[3].get() }
+            AnswerCounts { asked: row[0], abstained: row[1], same: row[2], overruled: row[3] }
         };
         TechniqueCounts {
             name: names[member],
             hooks,
             questions: COUNTED.into_iter().filter(|&question| hooks.has(question)).map(|question| (question, counts(question))).collect(),
-            why: std::array::from_fn(|reason| why[reason].get()),
-            overruled_by: names.iter().copied().map(Some).chain([None]).zip(by.iter().map(Cell::get)).collect(),
+            why: std::array::from_fn(|reason| why[reason]),
+            overruled_by: names.iter().copied().map(Some).chain([None]).zip(by.iter().copied()).collect(),
         }
     }
 }
@@ -282,7 +291,7 @@ mod tests {
         /// The books close: each question that was asked has one effect, and sums by reason and by technique are those of the rows.
         #[test]
         fn books_close(noted in prop::collection::vec((0usize..3, prop_oneof![Just(Hook::Stop), Just(Hook::Way)], 0usize..7), 0..60)) {
-            let books = Books::new(3);
+            let mut books = Books::new(3);
             let effect = |kind| match kind {
                 0..4 => Effect::Abstained(Why::ALL[kind]),
                 4 => Effect::Same,

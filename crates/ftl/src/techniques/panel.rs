@@ -181,18 +181,24 @@ impl Panel {
     }
 
     /// Gathers the work that subscribers of `news` want done because of it.
-    pub fn work(&self, ctx: &Ctx<'_>, news: &News, into: &mut Vec<Work>) {
-        let asked = self.interest[Hook::Work as usize].iter().copied().filter(|&member| self.subscribes(member, news.hook()));
-        merge_work(asked.map(|member| self.work_of(member, ctx, news)), into);
+    pub fn work(&mut self, ctx: &Ctx<'_>, news: &News, into: &mut Vec<Work>) {
+        for at in 0..self.interest[Hook::Work as usize].len() {
+            let member = self.interest[Hook::Work as usize][at];
+            if self.subscribes(member, news.hook()) {
+                into.extend(self.work_of(member, ctx, news));
+            }
+        }
+        merge_work(into);
     }
 
     fn subscribes(&self, member: Member, hook: Hook) -> bool {
         self.members[usize::from(member)].card().hooks.has(hook)
     }
 
-    fn work_of(&self, member: Member, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+    fn work_of(&mut self, member: Member, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
         let work = self.members[usize::from(member)].work(ctx, news);
-        self.note(Hook::Work, member, if work.is_some() { Effect::Acted } else { Effect::Abstained(Why::NoConcern) });
+        let effect = if work.is_some() { Effect::Acted } else { Effect::Abstained(Why::NoConcern) };
+        self.books.note_all(Hook::Work, &[member], |_| effect);
         work
     }
 
@@ -256,76 +262,74 @@ impl Panel {
     }
 
     /// Agreement of the subscribers of `question`, where the core alone would do `own`.
-    fn agreed<T: Scale>(&self, question: Hook, own: T, says: impl Fn(&dyn Technique) -> Says<T>) -> T {
-        let members = &self.interest[question as usize];
+    fn agreed<T: Scale>(&mut self, question: Hook, own: T, says: impl Fn(&dyn Technique) -> Says<T>) -> T {
+        let Panel { members, books, interest, .. } = self;
+        let asked = &interest[question as usize][..];
         let mut answers = [abstain(); MOST];
-        let answers = &mut answers[..members.len()];
-        answers.iter_mut().zip(self.asked(question)).for_each(|(answer, technique)| *answer = says(technique));
-        let merged = agree(answers.iter().flatten().copied().chain([Say::Propose(own)]));
-        for (at, &member) in members.iter().enumerate() {
-            self.note(question, member, effect_of_says(own, answers, at, merged));
+        let answers = &mut answers[..asked.len()];
+        for (answer, &member) in answers.iter_mut().zip(asked) {
+            *answer = says(members[usize::from(member)].as_ref());
         }
+        let merged = agree(answers.iter().flatten().copied().chain([Say::Propose(own)]));
+        books.note_all(question, asked, |at| effect_of_says(own, answers, at, merged));
         merged
     }
 
     /// The answer to `question` that `merge` makes of those of its subscribers. `is_own`: true if an answer is what the core does alone.
     fn best<V: Clone + PartialEq>(
-        &self,
+        &mut self,
         question: Hook,
         ask: impl Fn(&dyn Technique) -> Result<V, Why>,
         merge: impl Fn(&mut dyn Iterator<Item = Option<V>>) -> Option<V>,
         is_own: impl Fn(&V) -> bool,
     ) -> Option<V> {
-        let members = &self.interest[question as usize];
-        let mut answers: [Result<V, Why>; MOST] = std::array::from_fn(|_| Err(Why::NoConcern));
-        let answers = &mut answers[..members.len()];
-        answers.iter_mut().zip(self.asked(question)).for_each(|(answer, technique)| *answer = ask(technique));
-        let merged = merge(&mut answers.iter().map(|answer| answer.clone().ok()));
-        for (at, &member) in members.iter().enumerate() {
-            self.note(question, member, effect_of_best(answers, at, merged.as_ref(), &is_own));
+        let Panel { members, books, interest, .. } = self;
+        let asked = &interest[question as usize][..];
+        // One technique answers most questions, and needs no room for others.
+        if let &[member] = asked {
+            let answer = [ask(members[usize::from(member)].as_ref())];
+            let merged = merge(&mut answer.iter().map(|answer| answer.clone().ok()));
+            books.note_all(question, asked, |at| effect_of_best(&answer, at, merged.as_ref(), &is_own));
+            return merged;
         }
+        let mut answers: [Result<V, Why>; MOST] = std::array::from_fn(|_| Err(Why::NoConcern));
+        let answers = &mut answers[..asked.len()];
+        for (answer, &member) in answers.iter_mut().zip(asked) {
+            *answer = ask(members[usize::from(member)].as_ref());
+        }
+        let merged = merge(&mut answers.iter().map(|answer| answer.clone().ok()));
+        books.note_all(question, asked, |at| effect_of_best(answers, at, merged.as_ref(), &is_own));
         merged
     }
 
-    /// Writes down the effect of the answer of `member` to `question`.
-    #[inline]
-    fn note(&self, question: Hook, member: Member, effect: Effect) {
-        let effect = match effect {
-            // The place among the answers is that among the subscribers.
-            Effect::Overruled(by) => Effect::Overruled(by.map(|by| usize::from(self.interest[question as usize][by]))),
-            Effect::Abstained(_) | Effect::Same | Effect::Acted => effect,
-        };
-        self.books.note(usize::from(member), question, effect);
-    }
-
     /// Agreement on whether `work` starts: true if it does.
-    pub fn starts(&self, ctx: &Ctx<'_>, work: &Work, waiting: &Waiting) -> bool {
+    pub fn starts(&mut self, ctx: &Ctx<'_>, work: &Work, waiting: &Waiting) -> bool {
         self.agreed(Hook::MayWork, Start::Now, |technique| technique.may_work(ctx, work, waiting)) == Start::Now
     }
 
     /// Agreement on how urgently the operation of a die is stopped for a waiting read.
-    pub fn urgency(&self, ctx: &Ctx<'_>, conflict: &Conflict) -> Urgency {
+    pub fn urgency(&mut self, ctx: &Ctx<'_>, conflict: &Conflict) -> Urgency {
         self.agreed(Hook::Stop, Urgency::LEAST, |technique| technique.stop(ctx, conflict))
     }
 
     /// Agreement on whether a further read is served while an operation is suspended: true if it is.
-    pub fn serves(&self, ctx: &Ctx<'_>, held: &Held) -> bool {
+    pub fn serves(&mut self, ctx: &Ctx<'_>, held: &Held) -> bool {
         self.agreed(Hook::Hold, Hold::Serve, |technique| technique.hold(ctx, held)) == Hold::Serve
     }
 
     /// Agreement on the way by which a whole program unit is moved.
-    pub fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Way {
+    pub fn way(&mut self, ctx: &Ctx<'_>, copy: &Copy) -> Way {
         self.agreed(Hook::Way, Way::LEAST, |technique| technique.way(ctx, copy))
     }
 
     /// Merged answer how well the place `to` suits `data`.
-    pub fn fit(&self, ctx: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
+    pub fn fit(&mut self, ctx: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
         let fit = |technique: &dyn Technique| Some(technique.fit(ctx, data, to)).filter(|&fit| fit != Fit::Exact).ok_or(Why::NoConcern);
         self.best(Hook::Fit, fit, |answers| merge_fits(answers), |_| false).unwrap_or(Fit::Exact)
     }
 
     /// Merged method for stale secrets; `None`: no technique sanitises them.
-    pub fn method(&self, ctx: &Ctx<'_>, exposed: &StaleSecrets) -> Option<SanitiseMethod> {
+    pub fn method(&mut self, ctx: &Ctx<'_>, exposed: &StaleSecrets) -> Option<SanitiseMethod> {
         let method = |technique: &dyn Technique| technique.sanitise(ctx, exposed).ok_or(Why::NoConcern);
         self.best(Hook::Sanitise, method, |answers| merge_remedies(answers), |_| false)
     }
@@ -336,9 +340,9 @@ impl Panel {
     }
 
     /// Merged settings for the program of the unit at `at`.
-    pub fn program_settings(&self, ctx: &Ctx<'_>, at: &ProgramUnit) -> ProgramSettings {
+    pub fn program_settings(&mut self, ctx: &Ctx<'_>, at: &ProgramUnit) -> ProgramSettings {
         let settings = |technique: &dyn Technique| technique.program_settings(ctx, at).ok_or(Why::NoConcern);
-        // Where it counts from is no matter of how it programs.
+        // The level that cells are counted from is no matter of how they are programmed.
         let is_own = |settings: &ProgramSettings| {
             ProgramSettings { lowered: ProgramSettings::DEFAULT.lowered, ..*settings } == ProgramSettings::DEFAULT
         };
@@ -347,13 +351,13 @@ impl Panel {
     }
 
     /// True if a technique distrusts the program of `report`.
-    pub fn distrusts(&self, ctx: &Ctx<'_>, report: &ProgramReport) -> bool {
+    pub fn distrusts(&mut self, ctx: &Ctx<'_>, report: &ProgramReport) -> bool {
         let distrusts = |technique: &dyn Technique| if technique.distrusts(ctx, report) { Ok(()) } else { Err(Why::NoConcern) };
         self.best(Hook::Distrusts, distrusts, |answers| merge_distrust(answers), |()| false).is_some()
     }
 
     /// Greatest wear of `group` that a technique tells; `None`: nobody does.
-    pub fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Worn> {
+    pub fn wear_of(&mut self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Worn> {
         self.best(Hook::WearOf, |technique| technique.wear_of(ctx, group), |answers| merge_wear(answers), |_| false)
     }
 
@@ -363,13 +367,13 @@ impl Panel {
     }
 
     /// Best estimate of where a read of `at` should begin; `None`: no technique has one.
-    pub fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
+    pub fn estimate(&mut self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
         let is_default = |estimate: &Estimate| estimate.first == ReadTry::DEFAULT;
         self.best(Hook::Estimate, |technique| technique.estimate(ctx, at), |answers| merge_estimates(answers), is_default)
     }
 
     /// Next try of the read of `at` that has `failed`: the cheapest that the ladder or a technique knows. `None`: all known tries have been made.
-    pub fn next_try(&self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<ReadTry> {
+    pub fn next_try(&mut self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<ReadTry> {
         let own = self.ladder.rung(failed);
         if !self.has(Hook::Rung) {
             return merge_rungs([own], failed.tried).map(|rung| rung.next);

@@ -46,11 +46,10 @@ pub struct Waiting {
 }
 
 /// Merges work to its union: each kind once, with the earliest deadline that any technique gives, in the order of the kinds.
-pub fn merge_work(answers: impl IntoIterator<Item = Option<Work>>, into: &mut Vec<Work>) {
-    into.extend(answers.into_iter().flatten());
-    if into.len() > 1 {
-        into.sort_unstable_by_key(|work| (work.kind, work.due, work.cause));
-        into.dedup_by(|next, kept| next.kind == kept.kind || is_measured_with(kept, next));
+pub fn merge_work(all: &mut Vec<Work>) {
+    if all.len() > 1 {
+        all.sort_unstable_by_key(|work| (work.kind, work.due, work.cause));
+        all.dedup_by(|next, kept| next.kind == kept.kind || is_measured_with(kept, next));
     }
 }
 
@@ -104,8 +103,8 @@ mod tests {
                 *due = work.due.min(*due);
             }
             for answers in [all.0, all.1] {
-                let mut merged = Vec::new();
-                merge_work(answers, &mut merged);
+                let mut merged: Vec<Work> = answers.into_iter().flatten().collect();
+                merge_work(&mut merged);
                 let found: BTreeMap<_, _> = merged.iter().map(|work| (thorough(work.kind), work.due)).collect();
                 let counts = |works: &[Work]| works.iter().filter(|work| matches!(work.kind, WorkKind::Measure { tally: true, .. })).count();
                 let wanted: std::collections::BTreeSet<_> = asked.iter().map(|work| work.kind).filter(|&kind| kind == thorough(kind)).collect();

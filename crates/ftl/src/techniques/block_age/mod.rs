@@ -249,7 +249,7 @@ impl Technique for BlockAge {
         let signs = 2 * self.signs.len();
         let Some((state, usual)) = state.split_at_checked(signs + 2 * self.times.len()) else { return false };
         self.usual = match *usual {
-            // Of a drive that was saved before this was kept.
+            // The drive was saved before this was kept.
             [] => Usual::default(),
             [ages, worst] => Usual { ages: ages.min(Usual::FULL), worst: worst.min(Usual::FULL) },
             _ => return false,
