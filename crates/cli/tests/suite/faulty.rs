@@ -192,7 +192,7 @@ fn the_tutorial_breaks_what_it_says() {
     (0..1024).for_each(|unit| _ = disk.call(&Op::Write { offset: unit * UNIT, data: page(unit, 1), fua: false }));
     disk.call(&Op::Flush);
     let mut run = Vec::new();
-    for line in block.lines().filter(|line| line.starts_with("wordline ctl ")) {
+    for line in block.lines().skip_while(|line| !line.starts_with("wordline ctl ")) {
         let command = line.split('#').next().unwrap_or("").trim();
         let words: Vec<&str> =
             command.strip_prefix("wordline ctl /tmp/drive.sock.ctl ").unwrap_or_else(|| panic!("{line}")).split(' ').collect();

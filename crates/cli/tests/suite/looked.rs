@@ -241,7 +241,7 @@ fn ruin(scratch: &Scratch, die: u32, from: usize) {
 #[test]
 fn a_salvage_gives_what_a_start_refuses_and_lists_all_of_it() {
     let scratch = Scratch::new("refused");
-    // Where both copies of marks lie on the die that they are about, a die with the checkpoint takes the proof of all with it. This one has it.
+    // The die with the checkpoint takes the proof of all with it, as both copies of marks lie on the die that they are about.
     stopped(&scratch, &["--set", "recovery.oob_place=group"]);
     // Behind the head of the file and two tables with a record of 64 bytes for each block.
     let head = std::fs::read(scratch.0.join("media/die-000.media")).expect("it is there");

@@ -125,7 +125,10 @@ fn data_must_keep_for_a_year_unless_it_need_not_and_cells_beyond_their_calibrati
     let (code, shown, stderr) = told(&scratch, &asked);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(shown.contains(year), "{shown}");
-    assert!(shown.contains("note: pageftl ends with cycles of ") && shown.contains("cells were calibrated to 200 cycles"), "{shown}");
+    assert!(
+        shown.contains("note: pageftl ends with cycles of 294, and") && shown.contains("cells were calibrated to 200 cycles"),
+        "{shown}"
+    );
     let (_, shown, _) = told(&scratch, &[&asked[..], &["--must-keep", "none"]].concat());
     assert!(!shown.contains("--must-keep") && shown.contains("ends at the first of: a page that cannot be read; no write"), "{shown}");
     let (_, shown, _) = told(&scratch, &[&asked[..], &["--must-keep", "3mo"]].concat());

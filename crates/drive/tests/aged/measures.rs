@@ -91,7 +91,7 @@ fn run(tally: bool) -> (Drive<Reads>, Arc<Mutex<Told>>) {
     drive.fill(1.0);
     let (span, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut draw = Draw::new(7, Stream::Address, 0);
-    let mut load = (0..20_000).map(|turn| {
+    let mut load = (0..25_000).map(|turn| {
         let op = if turn % 3 == 0 { HostOp::Read } else { HostOp::Write };
         HostRequest::new(op, draw.below(span) * sectors, sectors as u32)
     });
