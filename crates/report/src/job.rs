@@ -25,7 +25,7 @@ pub struct JobMeasured {
 pub struct JobResult {
     /// Its name in the workload; `phase/job` where a phase holds it.
     pub name: String,
-    /// How long it took, from the start of the jobs of its phase to the last answer that it got. Its rates divide by it.
+    /// Time from the start of the jobs of its phase to the last answer that it got. Its rates divide by it.
     #[schemars(extend("x-unit" = "s"))]
     pub simulated_seconds: f64,
     /// What it got.
@@ -46,7 +46,7 @@ pub(crate) struct JobBooks {
 struct Book {
     name: String,
     queue_depth: Option<u32>,
-    /// When it began.
+    /// Instant at which it began.
     start: Nanos,
     /// When it got its last answer.
     last: Nanos,
@@ -55,7 +55,7 @@ struct Book {
 }
 
 impl JobBooks {
-    /// Begin the jobs of a phase at `start`, by number. Those of earlier phases have all their answers.
+    /// Begin the jobs of a phase at `start`, by number. Jobs of earlier phases have all their answers.
     pub(crate) fn begin<'a>(&mut self, start: Nanos, jobs: impl Iterator<Item = (&'a str, Option<u32>)>) {
         self.before = self.jobs.len();
         self.jobs.extend(jobs.map(|(name, queue_depth)| Book::new(name.to_owned(), queue_depth, start)));

@@ -138,18 +138,22 @@ impl Report {
         self.drives.iter().map(|drive| (None, drive)).chain(in_cells)
     }
 
-    /// The notes of the whole and of each drive, each once.
+    /// The notes of the whole and those of drives, each once, with the names of the drives that share it.
     pub fn all_notes(&self) -> Vec<String> {
-        let mut notes = self.notes.clone();
+        let mut of_drives: Vec<(&str, Vec<&str>)> = Vec::new();
         for (_, drive) in self.runs() {
             for note in &drive.notes {
-                let note = format!("{}: {note}", drive.name);
-                if !notes.contains(&note) {
-                    notes.push(note);
+                let known = of_drives.iter().position(|(other, _)| other == note).unwrap_or_else(|| {
+                    of_drives.push((note, Vec::new()));
+                    of_drives.len() - 1
+                });
+                if !of_drives[known].1.contains(&drive.name.as_str()) {
+                    of_drives[known].1.push(&drive.name);
                 }
             }
         }
-        notes
+        let of_drives = of_drives.into_iter().map(|(note, names)| format!("{}: {note}", names.join(", ")));
+        self.notes.iter().cloned().chain(of_drives).collect()
     }
 
     /// The violations of all runs. A command that finds any must fail.

@@ -8,7 +8,7 @@ use crate::violation::Violation;
 /// The self-checks of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChecksResult {
-    /// Whether every account balanced. If not, no figure of this drive can be trusted.
+    /// True if every account balanced. If not, no figure of this drive can be trusted.
     pub passed: bool,
     /// The accounts that did not balance.
     pub violations: Vec<Violation>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::count;
 
-/// A technique that is switched on, over the measured window. Of each answer one thing becomes: `asked` is the sum of `abstained`, `same`, `overruled` and
+/// A technique that is switched on, over the measured window. Each answer counts once: `asked` is the sum of `abstained`, `same`, `overruled` and
 /// `acted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TechniqueResult {
@@ -33,7 +33,8 @@ pub struct AnswersResult {
     pub same: u64,
     /// Answers that gave way to another's.
     pub overruled: u64,
-    /// Answers that were done, where the drive would have done otherwise without the technique. Work that was requested counts here once it is queued.
+    /// Answers that were done, where the drive would have done otherwise without the technique. Work that was requested counts here; `rewrites` and `flash`
+    /// have its effect.
     pub acted: u64,
 }
 
