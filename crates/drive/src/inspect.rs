@@ -25,10 +25,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         TechniqueCounts::sums(self.ftls.iter().map(Firmware::technique_counts))
     }
 
-    /// Number of free block groups of all dies together, and of the die that has the fewest.
-    pub fn free_groups(&self) -> (u64, u32) {
-        let of_die = self.ftls.iter().flat_map(|ftl| ftl.dies().map(|die| ftl.free_groups(die)));
-        of_die.fold((0, u32::MAX), |(all, least), free| (all + u64::from(free), least.min(free)))
+    /// Number of free block groups of all dies together.
+    pub fn free_groups(&self) -> u64 {
+        self.ftls.iter().flat_map(|ftl| ftl.dies().map(|die| u64::from(ftl.free_groups(die)))).sum()
     }
 
     /// True if nothing is under way and nothing is waited for but timers of the firmware, which ring for ever.

@@ -108,7 +108,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.arrive(now, &HostRequest { at: now, ..HostRequest::new(HostOp::Flush, 0, 0) });
         loop {
             let is_served = self.outstanding() == 0 && self.expected.is_none();
-            // What no die has room for stays where it is, and timers would ring for ever.
+            // Data that no die has room for stays where it is, and timers would ring for ever.
             if is_served && self.ftls.iter().all(|ftl| ftl.is_at_rest() || ftl.waits_for_timers_only()) {
                 return Ok(());
             }

@@ -432,8 +432,8 @@ sections! {
         /// With this many or fewer left, the host's writes wait for garbage collection: at least 1, and less than `start`.
         floor: u32;
         /// Who of garbage collection and the host a die serves next: "classic" empties a victim to its end before the host's writes go on; "paced" does both in
-        /// turns, at the rate at which victims give room back. Where it is not written, "classic" holds if `preemptible` is true, and in plans that earlier
-        /// builds stored without it.
+        /// turns, at the rate at which victims give room back. The value of a file without the key is "classic" if `preemptible` is true, and
+        /// so is that of plans that earlier builds stored without it.
         scheduler: Scheduler = Scheduler::Paced;
         /// With the classic scheduler: host writes go before garbage collection, above the floor.
         preemptible: bool = false;

@@ -39,7 +39,7 @@ impl Measurement {
             cost: window.cost(),
             rewrites: window.rewrites(drive),
             techniques: window.techniques(drive),
-            free_groups: [window.free_groups(), drive.free_groups().0],
+            free_groups: [window.free_groups(), drive.free_groups()],
         }
     }
 

@@ -17,12 +17,12 @@ pub struct Measuring {
 }
 
 impl Measuring {
-    /// The window of `drive` that begins now. Who measures only the last part of a load begins it again there.
+    /// The window of `drive` that begins now. A load of which only the last part is measured begins it again there.
     pub fn begin<O: Observer>(drive: &Drive<O>) -> Measuring {
         Measuring {
             rewrites: drive.rewrites(),
             techniques: drive.technique_counts(),
-            free_groups: drive.free_groups().0,
+            free_groups: drive.free_groups(),
             cost: Stopwatch::start(),
         }
     }
@@ -43,7 +43,7 @@ impl Measuring {
         drive.rewrites().into_iter().filter_map(|(cause, counts)| rewrites(cause, counts.since(&earlier(cause)))).collect()
     }
 
-    /// What the techniques of `drive` were asked since the window began.
+    /// Answers of the techniques of `drive` since the window began.
     pub(crate) fn techniques<O: Observer>(&self, drive: &Drive<O>) -> Vec<TechniqueResult> {
         drive.technique_counts().into_iter().zip(&self.techniques).map(|(now, before)| technique(&now.since(before))).collect()
     }

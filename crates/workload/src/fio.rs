@@ -33,7 +33,7 @@ const OTHERS_SHOWN: usize = 5;
 /// Choices of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Whether keys without which requests are others are left out. Otherwise they are errors.
+    /// True if keys without which requests are others are left out. Otherwise they are errors.
     pub is_lenient: bool,
     /// Values of variables (`${NAME}`), by name; of two with one name the later one holds.
     pub defines: Vec<(String, String)>,

@@ -162,7 +162,7 @@ pub enum Address {
 pub struct Zone {
     /// The fraction of the traffic that goes there; those of all zones sum to one.
     pub share: f64,
-    /// How much of the space it is. A fraction is one of the space of the phase, not of the drive. Either all zones of a pattern have fractions, which sum to
+    /// Share or size of the space. A fraction is one of the space of the phase, not of the drive. Either all zones of a pattern have fractions, which sum to
     /// one, or all have bytes, and space behind the last zone gets nothing.
     pub span: Amount,
 }

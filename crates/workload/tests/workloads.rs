@@ -151,7 +151,7 @@ fn a_shuffle_spreads_as_dice_do() {
     let span = Amount::Bytes(Bytes::kib(4 * places));
     let phase = PhaseSpec { address: Address::Shuffled, span, ..PhaseSpec::new("once", Limit::requests(places)) };
     let drawn: Vec<u64> = requests(phase).iter().map(|request| request.sector / 8).collect();
-    // Of each thousand in a row, so many fall into the first half as of a thousand throws of a coin.
+    // Each thousand in a row has as many that fall into the first half as of a thousand throws of a coin.
     let early: Vec<f64> = drawn.chunks_exact(1_000).map(|chunk| chunk.iter().filter(|place| **place < places / 2).count() as f64).collect();
     let variance = early.iter().map(|count| (count - 500.0) * (count - 500.0)).sum::<f64>() / early.len() as f64;
     assert!((80.0..450.0).contains(&variance), "{variance}, and 250 is that of a coin");

@@ -42,7 +42,7 @@ struct Probe {
     own_acts: f64,
 }
 
-/// How much more spare than it has a drive acts as having, as a share of raw flash, by the number and the size of its blocks.
+/// Spare that a drive acts as having beyond its own, as a share of raw flash, by the number and the size of its blocks.
 fn acts_as(config: &Config) -> f64 {
     let few = SPARE_OF_FEW_BLOCKS + SPARE_OF_START * f64::from(config.firmware.gc.start);
     few / f64::from(config.sheet.geometry.blocks) + SPARE_OF_SMALL_BLOCKS / f64::from(wordline_ftl::data_units(&config.firmware))
@@ -69,7 +69,7 @@ impl Probe {
         blocks > config.firmware.spare_blocks && wordline_ftl::data_units(&config.firmware) > 0
     }
 
-    /// How far usable spare is from the drive's own, as a share of raw flash; `None`: blocks hold no data.
+    /// Distance of usable spare from the drive's own, as a share of raw flash, negative where it is less; `None`: blocks hold no data.
     fn off(&mut self, shape: Shape, bytes: u64) -> Option<f64> {
         self.takes(shape, bytes).then(|| usable_spare(&self.config) - self.own)
     }
@@ -88,7 +88,7 @@ impl Probe {
         Some(high)
     }
 
-    /// How far spare seems to be off to GC, with a shape for which it is off by so much.
+    /// Distance from the drive's own of the spare that GC seems to have, with the shape that was taken last, for which usable spare is `off`.
     fn seems(&self, off: f64) -> f64 {
         (off + acts_as(&self.config) - self.own_acts).abs()
     }
@@ -129,7 +129,7 @@ pub(super) fn goes_by_tables(plan: &Plan) -> bool {
     plan.sections().techniques.on().any(|on| on.declaration.needs.iter().any(is_table))
 }
 
-/// Shapes by how far spare seems to be off with them.
+/// Shapes in the order of the distance by which spare seems to be off with them.
 fn ranked(mut shapes: Vec<(f64, Shape)>, whole: u32) -> Vec<Shape> {
     let class = |(seems, shape): &(f64, Shape)| {
         if shape.layers == whole && *seems <= OFF_OF_WHOLE { 0 } else { 1 + (seems / AS_GOOD) as u64 }

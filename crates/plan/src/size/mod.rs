@@ -18,7 +18,7 @@ use crate::quantity::{SIZE, shown};
 /// Drives of another size, each with the settings that make it of the one that it was.
 pub type Sized = Vec<(Plan, Vec<String>)>;
 
-/// How far the share of usable spare may be from the drive's own: half a percent of raw flash.
+/// Greatest distance of the share of usable spare from the drive's own: half a percent of raw flash.
 pub const SPARE_TOLERANCE: f64 = 0.005;
 /// Number of shapes that are checked as whole drives before a size is refused for what is wrong with them.
 const SHAPES_TRIED: usize = 64;
@@ -52,7 +52,7 @@ impl Shape {
 impl Plan {
     /// This drive with `size`, such as "16 GiB", for the host, and the settings that make it so. The share of usable spare stays within [`SPARE_TOLERANCE`].
     /// Channels and chip stay; of each plane there are as many blocks as are needed, and more dies on each channel where the whole of those it has is too
-    /// little. Where no number of whole blocks keeps the share, blocks have fewer h-layers, and there are more of them.
+    /// little. Blocks have fewer h-layers, and there are more of them, where no number of whole blocks keeps the share.
     ///
     /// # Errors
     /// Says what is wrong with the size, or with the drive that it makes, and which larger size can be.
@@ -80,7 +80,7 @@ impl Plan {
         let share = self.figures().usable_spare + other.figures().usable_spare - own.usable_spare;
         let bytes = fit::shown_on(self, shape, share, self.size_step());
         let settings = self.settings(shape, bytes, self);
-        // What there is to say of the flash is said of `other`.
+        // Notes on the flash are those of `other`.
         Ok((self.override_keys(&settings)?.sized_from(self.figures()), settings))
     }
 

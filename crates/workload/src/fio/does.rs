@@ -1,4 +1,4 @@
-//! What a job asks for: the shares of kinds of request, and whether their places are random.
+//! Requests that a job asks for: the shares of kinds of request, and whether their places are random.
 
 use super::given::{Given, fault, word};
 use super::lines::{Entry, Fault};
@@ -16,7 +16,7 @@ pub(super) struct Does {
 }
 
 impl Does {
-    /// What the job asks for.
+    /// Requests that the job asks for.
     pub(super) fn read(given: &Given<'_>) -> Result<Does, Fault> {
         let usual = Does { shares: [100.0, 0.0, 0.0], is_random: false };
         let Some(entry) = given.take("rw") else { return Ok(usual) };
@@ -57,12 +57,12 @@ impl Does {
         self.shares[kind]
     }
 
-    /// Whether it writes anything.
+    /// True if it writes anything.
     pub(super) fn writes(self) -> bool {
         self.shares[1] > 0.0
     }
 
-    /// Whether places are random.
+    /// True if places are random.
     pub(super) fn is_random(self) -> bool {
         self.is_random
     }

@@ -1,10 +1,10 @@
-//! Where on the drive a job is, and when it ends.
+//! Place of a job on the drive, and its end.
 //!
 //! ```text
 //! job (size, offset, files) ─ Extent::read ─► extents of all jobs ─ lay_out ─► start, step and span of each
 //! ```
 //!
-//! Jobs of fio that name no file have a file each, and so has each of their clones. Those files lie one behind another on the drive here.
+//! Jobs of fio that name no file have a file each, and so has each of their clones. Files of jobs lie one behind another on the drive here.
 
 use super::given::{Given, fault};
 use super::lines::{Entry, Fault};
@@ -111,7 +111,7 @@ impl<'a> Extent<'a> {
     }
 }
 
-/// The file of a job. What it is called says no more than whose it is.
+/// The file of a job. Its name says no more than whose it is.
 fn file<'a>(given: &Given<'a>) -> File<'a> {
     let folder = given.take("directory").map_or("", |entry| entry.value());
     let Some(entry) = given.take("filename") else { return File::Own };
@@ -125,7 +125,7 @@ fn file<'a>(given: &Given<'a>) -> File<'a> {
     File::Drive(entry)
 }
 
-/// How large all files of a job are together, where `filesize` says so.
+/// Size of all files of a job together, where `filesize` says so.
 fn file_size(given: &Given<'_>) -> Result<Option<Data>, Fault> {
     let Some(entry) = given.take("filesize") else { return Ok(None) };
     if entry.value().contains('-') {
@@ -139,7 +139,7 @@ fn file_size(given: &Given<'_>) -> Result<Option<Data>, Fault> {
     }))
 }
 
-/// How long a job goes on, in nanoseconds; 0 where its time is not limited.
+/// Time for which a job goes on, in nanoseconds; 0 where it is not limited.
 fn time(given: &Given<'_>) -> Result<u64, Fault> {
     let of = |key: &str| {
         given.take(key).map_or(Ok(0), |entry| values::time(entry.value()).map(|time| time.0).map_err(|message| fault(entry, message)))

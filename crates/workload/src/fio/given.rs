@@ -39,7 +39,7 @@ impl<'a> Given<'a> {
         Ok(given)
     }
 
-    /// Whether `k` is 1000.
+    /// True if `k` is 1000.
     pub(super) fn is_si(&self) -> bool {
         self.is_si
     }
@@ -82,7 +82,7 @@ impl<'a> Given<'a> {
         if (1..=most).contains(&count) { Ok(count) } else { Err(fault(entry, format!("'{}' is not from 1 to {most}", entry.value()))) }
     }
 
-    /// Whether the flag `key` is set. It has its counterpart.
+    /// True if the flag `key` is set. It has its counterpart.
     pub(super) fn is_set(&self, key: &str) -> Result<bool, Fault> {
         self.take(key).map_or(Ok(false), |entry| values::flag(entry.value()).map_err(|message| fault(entry, message)))
     }

@@ -33,7 +33,7 @@ struct Load<'a> {
     note: Option<&'static str>,
 }
 
-/// What a job waits for before it starts.
+/// Jobs that a job waits for before it starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waits<'a> {
     /// It starts with the first ones, or with the last that waited for all before it.
@@ -61,7 +61,7 @@ impl<'a> Job<'a> {
         Ok(Job { section, name, count, waits, load })
     }
 
-    /// Whether it asks no drive for anything.
+    /// True if it asks no drive for anything.
     pub(super) fn is_idle(&self) -> bool {
         self.load.is_none()
     }
@@ -71,17 +71,17 @@ impl<'a> Job<'a> {
         &self.name
     }
 
-    /// How many there are of it.
+    /// Number of jobs of this kind.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// What it waits for before it starts.
+    /// Jobs that it waits for before it starts.
     pub(super) fn waits(&self) -> Waits<'a> {
         self.waits
     }
 
-    /// Where it is on the drive; `None` where it is idle.
+    /// Its place on the drive; `None` where it is idle.
     pub(super) fn extent(&self) -> Option<&Extent<'a>> {
         self.load.as_ref().map(|load| &load.extent)
     }
@@ -155,7 +155,7 @@ fn classes(given: &Given<'_>) {
     }
 }
 
-/// Whether an entry has one of these values. Zero is that with any unit, and for each of several kinds of request.
+/// True if an entry has one of these values. Zero is that with any unit, and for each of several kinds of request.
 fn is_one_of(entry: &Entry<'_>, values: &[&str]) -> bool {
     let value = entry.value().trim().to_ascii_lowercase();
     let zero = |part: &str| {
@@ -165,7 +165,7 @@ fn is_one_of(entry: &Entry<'_>, values: &[&str]) -> bool {
     values.contains(&value.as_str()) || values.contains(&"0") && value.split(',').all(|part| zero(part.trim()))
 }
 
-/// Whether each write is durable before it is acknowledged.
+/// True if each write is durable before it is acknowledged.
 fn is_durable(given: &Given<'_>, does: Does) -> Result<bool, Fault> {
     let Some(entry) = given.find("sync") else { return Ok(false) };
     let is_set = !matches!(word(entry, entry.value(), ["", "none", "0", "sync", "1", "dsync"].into_iter())?, "none" | "0");
@@ -226,7 +226,7 @@ fn strides(given: &Given<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What it waits for before it starts.
+/// Jobs that it waits for before it starts.
 fn waits<'a>(given: &Given<'a>) -> Result<Waits<'a>, Fault> {
     if given.is_set("stonewall")? {
         given.take("wait_for");

@@ -4,7 +4,7 @@
 use super::lines::{Entry, Fault};
 use crate::words::{distance, nearest};
 
-/// What a key of fio means for a workload.
+/// Meaning of a key of fio for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// It is written with keys of a workload file, if its value can be.

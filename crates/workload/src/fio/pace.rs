@@ -1,4 +1,4 @@
-//! When the requests of a job come.
+//! Pace of a job: when its requests come.
 
 use super::does::Does;
 use super::given::{Given, fault, word};
@@ -12,7 +12,7 @@ const DEPTH_MAX: u64 = 65_536;
 /// Most requests in a second.
 const RATE_MAX: f64 = 1e9;
 
-/// How a job reaches its storage.
+/// Way in which a job reaches its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Engine {
     /// It waits for each request.

@@ -1,4 +1,4 @@
-//! Where the requests of a job go.
+//! Places that the requests of a job go to.
 
 use super::does::Does;
 use super::given::{Given, fault, word};
@@ -12,12 +12,12 @@ use super::{extent, quoted};
 pub(super) struct Places {
     /// As a workload file has it.
     pub(super) written: String,
-    /// How it differs from that of fio, where no key of the file is to blame.
+    /// Difference from that of fio, where no key of the file is to blame.
     pub(super) note: Option<&'static str>,
 }
 
 impl Places {
-    /// Where the requests of a job go, whose requests have these sizes and this alignment.
+    /// Places that the requests of a job go to, which have these sizes and this alignment.
     pub(super) fn read(given: &Given<'_>, does: Does, sizes: &Sizes, align: Option<u64>) -> Result<Places, Fault> {
         let sequential = sequential(given, does)?;
         if !does.is_random() {

@@ -5,7 +5,7 @@ use super::given::{Given, fault};
 use super::lines::{Entry, Fault};
 use super::{quoted, values};
 
-/// What fio does where a file does not say it.
+/// Defaults of fio.
 const BLOCK: u64 = 4_096;
 /// Most sizes of a mixture.
 const SIZES_MAX: usize = 64;
@@ -37,7 +37,7 @@ impl Sizes {
         }
     }
 
-    /// Whether all requests have one size.
+    /// True if all requests have one size.
     pub(super) fn is_one(&self) -> bool {
         self.0.len() == 1
     }
@@ -57,7 +57,7 @@ impl Sizes {
     }
 }
 
-/// What requests are aligned to, where that is not the smallest size.
+/// Alignment of requests, where that is not the smallest size.
 pub(super) fn align(given: &Given<'_>, does: Does) -> Result<Option<u64>, Fault> {
     let Some(entry) = given.take("blockalign") else { return Ok(None) };
     does.same(entry, |value| values::block(value, given.is_si()), values::size).map(Some)

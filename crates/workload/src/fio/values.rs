@@ -91,7 +91,7 @@ pub(super) fn by_kind(text: &str) -> Result<[&str; 3], String> {
     if parts.next().is_some() { Err(format!("'{text}' has more than three values, for reads, writes and trims")) } else { Ok(values) }
 }
 
-/// A list of values with shares, such as `4k/60:8k/30:16k/`. Those without a share have what is left.
+/// A list of values with shares, such as `4k/60:8k/30:16k/`. Sizes without a share have what is left.
 pub(super) fn shares(text: &str) -> Result<Vec<(&str, f64)>, String> {
     let mut values: Vec<(&str, Option<f64>)> = Vec::new();
     for part in text.split(':') {

@@ -240,7 +240,7 @@ fn all_jobs(raw: Spanned<Vec<Spanned<RawPhase>>>, before: usize) -> Result<Vec<P
     Ok(jobs)
 }
 
-/// How much later each further job of one table begins on the drive.
+/// Distance by which each further job of one table begins later on the drive.
 fn step(raw: &Spanned<RawPhase>) -> Result<Option<Amount>, Fault> {
     let Some(step) = &raw.get_ref().step else { return Ok(None) };
     let is_share = |amount: Amount| matches!(amount, Amount::OfDrive(_));

@@ -16,7 +16,7 @@ pub struct JobsSpec {
     pub name: String,
     /// What it is for, in a sentence.
     pub purpose: String,
-    /// What it does, in order; at least one.
+    /// Its phases, in order; at least one.
     pub phases: Vec<JobsPhase>,
 }
 

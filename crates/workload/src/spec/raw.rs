@@ -39,15 +39,15 @@ pub(super) struct RawWorkload {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawPhase {
     pub(super) name: Option<String>,
-    /// Of a job alone.
+    /// Key of a job alone.
     pub(super) count: Option<Spanned<u32>>,
-    /// Of a phase alone, in place of all that follows.
+    /// Jobs of a phase, in place of all that follows.
     pub(super) jobs: Option<Spanned<Vec<Spanned<RawPhase>>>>,
     pub(super) requests: Option<Spanned<u64>>,
     pub(super) bytes: Option<Spanned<Q<Amount>>>,
     pub(super) time: Option<Spanned<Q<Nanos>>>,
     pub(super) start: Option<Spanned<Q<Amount>>>,
-    /// Of a job alone.
+    /// Key of a job alone.
     pub(super) step: Option<Spanned<Q<Amount>>>,
     pub(super) span: Option<Spanned<Q<Amount>>>,
     pub(super) align: Option<Spanned<Q<Bytes>>>,

@@ -229,7 +229,7 @@ fn chunk(draw: &mut Draw) -> Vec<String> {
     }
 }
 
-/// Draws the plan of this number under `seed`, that begins as `start` says. What `check` refuses is left out, so that each plan is an accepted one.
+/// Draws the plan of this number under `seed`, that begins as `start` says. Settings that `check` refuses are left out, so that each plan is an accepted one.
 pub(super) fn plan(seed: u64, number: u32, start: &[&str]) -> Drawn {
     let draw = &mut Draw::new(seed, Stream::Mix, number);
     let (base, small) = BASES[draw.below(BASES.len() as u64) as usize];

@@ -27,7 +27,7 @@ const PLANS: u32 = 20;
 /// Events by which a run of so few requests has ended many times over.
 const EVENTS_MAX: u64 = 20_000_000;
 
-/// How many times as many seeds are drawn: `WORDLINE_LONG=1` asks for the suite of a night.
+/// Factor by which more seeds are drawn: `WORDLINE_LONG=1` asks for the suite of a night.
 fn effort() -> u64 {
     if std::env::var_os("WORDLINE_LONG").is_some_and(|value| value != "0") { 50 } else { 1 }
 }
@@ -100,7 +100,7 @@ fn live(drawn: &Drawn, workload: &Workload) -> Result<(), String> {
     let mut image = None;
     for _ in 0..2 {
         let outcome = match run(image, true) {
-            // What has no place left is not saved, and then the run by itself must be sound.
+            // A drive without a place left for its data is not saved, and then the run by itself must be sound.
             Err(RunError::Busy(why)) if has_faults(drawn) && is_for_want_of_room(&why.to_string()) => {
                 return judge(&run(None, false).map_err(|error| error.to_string())?.result, drawn);
             }
