@@ -185,7 +185,8 @@ impl Rooms {
         while let Some((die, idle)) = core.idle_mut().longest(place, now).filter(|&(_, idle)| idle >= wait) {
             // Told once in a spell: the die leaves the line whatever the answer is, and joins it again when it next falls idle.
             core.idle_mut().told(place, die);
-            let news = News::Idle { die, idle, free: core.die(die).free_count() };
+            let emptied = core.die(die).erasable().iter().filter(|&&(group, _)| !core.groups().is_condemned(group)).count();
+            let news = News::Idle { die, idle, free: core.die(die).free_count() + emptied as u32 };
             if let Some(work) = panel.learn_idle(place, &ctx(core), &news) {
                 enqueue_work(core, work);
             }

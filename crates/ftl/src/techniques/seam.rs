@@ -164,7 +164,7 @@ pub enum News {
         die: DieId,
         /// Time for which the die has been idle.
         idle: Nanos,
-        /// Number of free groups of the die.
+        /// Number of groups of the die that are free or will be: emptied groups, whose erase may wait until they are needed, count.
         free: u32,
     },
 }
