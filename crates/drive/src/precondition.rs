@@ -53,9 +53,14 @@ pub struct Aged {
 }
 
 impl Aged {
-    /// Write amplification: units programmed for each unit the host wrote.
+    /// Number of units programmed, for whatever cause.
+    pub fn programmed(&self) -> u64 {
+        self.host_units + self.moved_units + self.padding_units
+    }
+
+    /// Units programmed for each unit that was programmed for the host. Writes that the buffer joins count once, and parts of units count as whole ones.
     pub fn waf(&self) -> f64 {
-        (self.host_units + self.moved_units + self.padding_units) as f64 / self.host_units as f64
+        self.programmed() as f64 / self.host_units as f64
     }
 }
 

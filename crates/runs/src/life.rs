@@ -81,8 +81,7 @@ pub(crate) struct Life<'a> {
 pub(crate) struct Tally {
     /// Sectors that the host has written.
     sectors: u64,
-    /// Units programmed for the host, and all units programmed.
-    host_units: f64,
+    /// Units programmed.
     units: f64,
 }
 
@@ -133,7 +132,7 @@ impl<'a> Life<'a> {
             cycles_mean: cycles.mean,
             cycles_least: cycles.least,
             cycles_most: cycles.most,
-            waf: work.waf(),
+            waf: self.amplification(work.programmed() as f64, self.last_sectors),
             retries: if work.reads > 0 { work.retries as f64 / work.reads as f64 } else { 0.0 },
             iops: None,
             grown_bad: health.grown_bad,
@@ -259,9 +258,15 @@ impl<'a> Life<'a> {
         self.tally.sectors
     }
 
-    /// Units programmed for each unit of the host, over the life.
+    /// Write amplification over the life.
     pub(crate) fn waf(&self) -> f64 {
-        self.tally.units / self.tally.host_units
+        self.amplification(self.tally.units, self.tally.sectors)
+    }
+
+    /// Units programmed for each unit's worth of sectors that the host wrote. What the buffer takes twice and programs once lowers it, and parts of units that
+    /// are programmed as whole ones raise it.
+    fn amplification(&self, units: f64, sectors: u64) -> f64 {
+        units * self.world.config.firmware.unit.0 as f64 / (sectors * SECTOR_BYTES) as f64
     }
 
     /// Erase counts of the block groups in service.
@@ -273,9 +278,7 @@ impl<'a> Life<'a> {
 impl Tally {
     /// Adds the work of an epoch, so many times. Sectors are counted as they come.
     fn add(&mut self, work: &Aged, times: f64) {
-        let Aged { host_units, moved_units, padding_units, .. } = *work;
-        self.host_units += times * host_units as f64;
-        self.units += times * (host_units + moved_units + padding_units) as f64;
+        self.units += times * work.programmed() as f64;
     }
 }
 
