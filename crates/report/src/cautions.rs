@@ -3,9 +3,9 @@
 use crate::compare::names;
 use crate::result::DriveResult;
 
-/// True if a run wrote, and nothing had to be freed for it.
+/// True if a run wrote, and nothing had to be freed for it. A drive that is worn out has nothing left to free.
 pub(crate) fn is_unreached(run: &DriveResult) -> bool {
-    run.host.writes > 0 && run.erases == 0 && !run.flash.iter().any(|flash| flash.cause == "gc")
+    run.host.writes > 0 && run.worn_out_seconds.is_none() && run.erases == 0 && !run.flash.iter().any(|flash| flash.cause == "gc")
 }
 
 /// Cautions about the runs of one comparison.

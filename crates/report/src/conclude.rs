@@ -272,6 +272,10 @@ fn warnings(measured: &Measured) -> Vec<String> {
             percent(blank)
         ));
     }
+    let lost = measured.totals.lost_units;
+    if lost > 0 {
+        warnings.push(format!("data is lost: {} mapping units could not be read when the drive had to move or complete them", count(lost)));
+    }
     warnings.extend(saturated(measured).map(|found| unable(&found, measured.phases.len() > 1)));
     warnings
 }
