@@ -65,7 +65,9 @@ pub fn begin_alike(plans: Vec<Plan>, fill_is_given: bool) -> Result<Vec<Plan>, P
             format!("begins as {} does, with {wanted}; its own {own} gave way", leader.name())
         });
         let begun = plan.override_keys(&wanted)?;
-        let kept = plan.notes().iter().filter(|note| !begun.notes().contains(note)).cloned();
+        // Notes that were added to the plan stay. Those that follow from its values follow from the new ones.
+        let own = plan.override_keys::<String>(&[])?;
+        let kept = plan.notes().iter().filter(|note| !own.notes().contains(note)).cloned();
         let notes = kept.chain(notes).collect();
         Ok(begun.with_notes(notes))
     };
