@@ -45,7 +45,10 @@ pub(super) fn arrival(given: &Given<'_>, engine: Engine, does: Does, sizes: &Siz
             Some(entry) => word(entry, entry.value(), ["linear", "poisson"].into_iter())?,
             None => "linear",
         };
-        for entry in [given.own("iodepth"), given.own("ioengine")].into_iter().flatten() {
+        if let Some(entry) = given.own("iodepth") {
+            entry.explain("not kept: requests come at the times of the rate, where fio holds them back while this many are outstanding");
+        }
+        if let Some(entry) = given.own("ioengine") {
             entry.explain("of no effect: requests come at the times of the rate, whatever is outstanding");
         }
         let process = if process == "poisson" { "poisson" } else { "constant" };
