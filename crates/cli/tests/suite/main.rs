@@ -34,6 +34,7 @@ mod sweep;
 mod tables;
 mod then;
 mod traces;
+mod tried;
 mod worn;
 
 /// Run the command in `folder`.
