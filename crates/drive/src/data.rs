@@ -338,8 +338,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 Carried::Moved { .. } | Carried::Padding | Carried::Metadata { .. } => UnitAt { is_second: true, at: bytes.len() },
             });
             match carried {
-                Carried::Buffered { slot, version, insecure } => {
-                    marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize], insecure });
+                Carried::Buffered { slot, version, attributes } => {
+                    marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize], insecure: !attributes.secure });
                 }
                 Carried::Moved { from } => {
                     let (unit, is_sound) = load(ftl, chips, wiring, core, (lpn, from), &mut data.image);

@@ -390,12 +390,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
         );
         assert!(request.sectors > 0 || request.op == HostOp::Flush, "only a flush has no sectors");
-        let &HostRequest { sector, sectors, op, priority, fua, insecure, job, .. } = request;
+        let &HostRequest { sector, sectors, op, attributes, fua, job, .. } = request;
         let slot = self.host.arrive(InFlight {
             op,
-            priority,
+            attributes,
             fua,
-            insecure,
             sector,
             sectors,
             left: 0,
@@ -411,9 +410,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             served_by: None,
             job,
         });
-        self.emit(now, Event::Arrived { request: RequestId(slot), op, priority, sectors });
+        self.emit(now, Event::Arrived { request: RequestId(slot), op, attributes, sectors });
         if self.host.nobody_waits() && self.host.inside < self.config.queue_depth {
-            self.host.pass(priority);
+            self.host.pass(attributes.priority);
             self.take_in(now, slot);
         } else {
             self.host.wait(slot);
@@ -434,7 +433,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     fn take_in(&mut self, now: Nanos, slot: u32) {
         self.host.inside += 1;
-        let InFlight { op, sector, sectors, arrived, priority, fua, insecure, job, .. } = self.host.requests[slot as usize];
+        let InFlight { op, sector, sectors, arrived, attributes, fua, job, .. } = self.host.requests[slot as usize];
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
         // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
         let (mut data_in, mut held_dram) = (now, Nanos::ZERO);
@@ -447,7 +446,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 (held_dram, data_in) = (span, data_in.max(end));
             }
         }
-        let mut asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure, job };
+        let mut asked = HostRequest { at: arrived, sector, sectors, op, attributes, fua, job };
         if op == HostOp::Trim && self.config.trims == Trims::ByPage {
             asked.sectors = self.page_from(sector, sectors);
             self.host.requests[slot as usize].left = sectors - asked.sectors;
@@ -493,9 +492,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     #[cold]
     #[inline(never)]
     fn trim_on(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, fua, insecure, sector, sectors, left, arrived, job, .. } = self.host.requests[slot as usize];
+        let InFlight { op, attributes, fua, sector, sectors, left, arrived, job, .. } = self.host.requests[slot as usize];
         let next = sector + u64::from(sectors - left);
-        let asked = HostRequest { at: arrived, sector: next, sectors: self.page_from(next, left), op, priority, fua, insecure, job };
+        let asked = HostRequest { at: arrived, sector: next, sectors: self.page_from(next, left), op, attributes, fua, job };
         let (_, held, parts) = self.give(now, slot, &asked, Nanos::ZERO, now);
         let request = &mut self.host.requests[slot as usize];
         request.left -= asked.sectors;
@@ -506,9 +505,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Part of `asked` that falls to `core`. It touches `units` units from `first`, a run that is consecutive in the core.
     #[inline]
     pub(crate) fn cut(&self, asked: &HostRequest, core: u32, first: u64, units: u32) -> Option<Request> {
-        let &HostRequest { op, sector, sectors, priority, fua, insecure, .. } = asked;
+        let &HostRequest { op, sector, sectors, attributes, fua, .. } = asked;
         if op == HostOp::Flush {
-            return Some(Request { id: 0, op, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, priority, fua, insecure });
+            return Some(Request { id: 0, op, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, attributes, fua });
         }
         let (lpn, end) = (self.stripe.share(core, first), self.stripe.share(core, first + u64::from(units)));
         if lpn == end {
@@ -519,7 +518,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let last = first + u64::from(units) - 1;
         let stop = (last + 1) * self.units.sectors() - (sector + u64::from(sectors));
         let skip_tail = if self.stripe.locate(last).0 == core { stop as u32 } else { 0 };
-        Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, priority, fua, insecure })
+        Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, attributes, fua })
     }
 
     /// Store `part`. Returns its number, which its request carries from now on.
@@ -589,14 +588,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn complete(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, served_by: die, job, .. } =
+        let InFlight { op, attributes, sector, sectors, arrived, ok, blank, stages, core, dram, served_by: die, job, .. } =
             self.host.requests[slot as usize];
         self.host.inside -= 1;
         self.host.leave(slot);
         self.completed += 1;
         let for_failure = !ok && self.is_for_failure(op, sector, sectors, die);
         let request = RequestId(slot);
-        let done = Completion { request, op, priority, sectors, sector, arrived, stages, core, dram, ok, for_failure, blank, die, job };
+        let done = Completion { request, op, attributes, sectors, sector, arrived, stages, core, dram, ok, for_failure, blank, die, job };
         self.emit(now, Event::Completed(done));
         self.fetch(now);
     }

@@ -17,7 +17,7 @@ use wordline_flash::{
     Command, EraseSettings, EraseTrace, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ProgramTrace, ReadTry, Report,
     Sanitisation, Spans, Status, Tally, Target,
 };
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId, Priority};
+use wordline_units::{Attributes, BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
 use crate::copyback::Part;
 use crate::drive::{Drive, Due, write_down};
@@ -62,7 +62,7 @@ pub(crate) struct Flight {
     /// Present try of a read.
     pub(crate) last: ReadTry,
     /// Class with which a read waited in its die's queue.
-    priority: Option<Priority>,
+    attributes: Option<Attributes>,
     /// Next try of a read, after one that error correction cannot mend; `None`: the read fails.
     pub(crate) next: Option<ReadTry>,
     /// Number of tries after the first.
@@ -188,7 +188,7 @@ const IDLE: Flight = Flight {
     status: Status::Good,
     no_answer: false,
     last: ReadTry::DEFAULT,
-    priority: None,
+    attributes: None,
     next: None,
     retries: 0,
     errors: 0,
@@ -274,7 +274,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.transferred = start;
         flight.no_answer = false;
         flight.last = ReadTry::DEFAULT;
-        flight.priority = None;
+        flight.attributes = None;
         flight.next = None;
         flight.retries = 0;
         flight.errors = 0;
@@ -293,8 +293,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.part = Part::Whole;
         flight.intake = Intake::Begun;
         match operation.kind {
-            OperationKind::Read { target, bytes, first, tally, priority } => {
-                flight.priority = priority;
+            OperationKind::Read { target, bytes, first, tally, attributes } => {
+                flight.attributes = attributes;
                 flight.op = FlashOp::Read;
                 flight.target = target;
                 flight.bytes = bytes;
@@ -608,7 +608,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             errors: flight.errors.min(u32::from(u16::MAX)) as u16,
             stops: flight.stops.all,
             stops_now: flight.stops.now,
-            priority: flight.priority,
+            attributes: flight.attributes,
         });
         self.operations += 1;
         write_down(log, observer, now, event);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wordline_engine::Stages;
 use wordline_units::host::JOBS_MAX;
-use wordline_units::{DieId, HostOp, Id, JobId, Nanos, Priority};
+use wordline_units::{Attributes, DieId, HostOp, Id, JobId, Nanos, Priority};
 
 /// Pace of the host's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +36,8 @@ pub enum Trims {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
     pub(crate) op: HostOp,
-    pub(crate) priority: Priority,
+    pub(crate) attributes: Attributes,
     pub(crate) fua: bool,
-    pub(crate) insecure: bool,
     pub(crate) sector: u64,
     pub(crate) sectors: u32,
     /// Number of its last sectors that the firmware has not been given yet: only of a TRIM that goes page by page.
@@ -145,7 +144,7 @@ impl HostQueues {
 
     /// Queue the request in `slot`, which waits for the device.
     pub(crate) fn wait(&mut self, slot: u32) {
-        self.waiting[self.requests[slot as usize].priority as usize].push_back(slot);
+        self.waiting[self.requests[slot as usize].attributes.priority as usize].push_back(slot);
         self.waiting_count += 1;
     }
 
@@ -205,9 +204,8 @@ mod tests {
     fn wait(queues: &mut HostQueues, priority: Priority) -> u32 {
         let slot = queues.arrive(InFlight {
             op: HostOp::Read,
-            priority,
+            attributes: Attributes::of(priority),
             fua: false,
-            insecure: false,
             sector: 0,
             sectors: 8,
             left: 0,
@@ -234,7 +232,7 @@ mod tests {
                 wait(queues, class);
             });
         }
-        (0..count).map(|_| queues.next().map(|slot| queues.requests[slot as usize].priority).expect("one waits")).collect()
+        (0..count).map(|_| queues.next().map(|slot| queues.requests[slot as usize].attributes.priority).expect("one waits")).collect()
     }
 
     fn shares(taken: &[Priority]) -> [usize; 4] {
@@ -278,7 +276,7 @@ mod tests {
             wait(&mut queues, Urgent);
         }
         let next: Vec<Priority> =
-            (0..5).map(|_| queues.next().map(|slot| queues.requests[slot as usize].priority).expect("one waits")).collect();
+            (0..5).map(|_| queues.next().map(|slot| queues.requests[slot as usize].attributes.priority).expect("one waits")).collect();
         assert_eq!(next, [Urgent, Urgent, Urgent, Normal, Low]);
     }
 
@@ -288,7 +286,8 @@ mod tests {
         let mut expected: Vec<u32> = (0..40).map(|number| wait(&mut queues, Priority::ALL[number % 4])).collect();
         let taken: Vec<u32> = std::iter::from_fn(|| queues.next()).collect();
         for class in Priority::ALL {
-            let of_class: Vec<u32> = taken.iter().copied().filter(|&slot| queues.requests[slot as usize].priority == class).collect();
+            let of_class: Vec<u32> =
+                taken.iter().copied().filter(|&slot| queues.requests[slot as usize].attributes.priority == class).collect();
             assert!(of_class.is_sorted(), "{class:?}: {of_class:?}");
         }
         let mut all = taken;

@@ -281,7 +281,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             at = set_erase(chip, settings, at);
         }
         match operation.kind {
-            OperationKind::Read { target, bytes, first, tally, priority: _ } => {
+            OperationKind::Read { target, bytes, first, tally, attributes: _ } => {
                 self.read_through(core, operation, (target, bytes, first), tally, at, aged)
             }
             OperationKind::Program { target, bytes, .. } => {
@@ -397,7 +397,6 @@ const FLUSH: Request = Request {
     units: 0,
     skip_head: 0,
     skip_tail: 0,
-    priority: wordline_units::Priority::Normal,
+    attributes: wordline_units::Attributes::NONE,
     fua: false,
-    insecure: false,
 };

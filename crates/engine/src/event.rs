@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, PlaneId, Priority, RequestId};
+use wordline_units::{Attributes, BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, PlaneId, RequestId};
 
 use crate::follow::UnitStep;
 
@@ -16,8 +16,8 @@ pub enum Event {
         request: RequestId,
         /// What it asks.
         op: HostOp,
-        /// Its queue.
-        priority: Priority,
+        /// Its attributes.
+        attributes: Attributes,
         /// Its size in sectors.
         sectors: u32,
     },
@@ -172,8 +172,8 @@ pub struct Completion {
     pub request: RequestId,
     /// What it asked.
     pub op: HostOp,
-    /// Its queue.
-    pub priority: Priority,
+    /// Its attributes.
+    pub attributes: Attributes,
     /// Its size in sectors.
     pub sectors: u32,
     /// Its first sector.
@@ -282,8 +282,8 @@ pub struct FlashEvent {
     pub stops: u16,
     /// How often of those at once.
     pub stops_now: u16,
-    /// Of a read that waited in its die's queue: its class. Not in the log's hash, because it follows from what is.
-    pub priority: Option<Priority>,
+    /// Attributes of a read that waited in its die's queue. Not in the log's hash, because they follow from the requests.
+    pub attributes: Option<Attributes>,
 }
 
 /// Something that watches the stream. The drive is compiled once per kind of observer; watching costs nothing that is not used.

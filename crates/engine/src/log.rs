@@ -122,8 +122,8 @@ fn mix(a: u64, b: u64) -> u64 {
 #[inline(always)]
 fn digest(event: &Event) -> [u64; 3] {
     match *event {
-        Event::Arrived { request, op, priority, sectors } => {
-            [ARRIVED as u64 | u64::from(request.0) << 8, op as u64 | (priority as u64) << 8, u64::from(sectors)]
+        Event::Arrived { request, op, attributes, sectors } => {
+            [ARRIVED as u64 | u64::from(request.0) << 8, op as u64 | (attributes.priority as u64) << 8, u64::from(sectors)]
         }
         Event::Completed(done) => [
             COMPLETED as u64 | u64::from(done.request.0) << 8 | u64::from(done.ok) << 40,
@@ -169,12 +169,13 @@ fn digest(event: &Event) -> [u64; 3] {
 mod tests {
     use super::*;
     use crate::event::FlashEvent;
-    use wordline_units::{BlockId, ChannelId, DieId, PageId, RequestId};
+    use wordline_units::{Attributes, BlockId, ChannelId, DieId, PageId, RequestId};
 
     #[test]
     fn the_last_events_can_be_told_from_what_was_hashed() {
         let mut log = EventLog::default();
-        let arrived = Event::Arrived { request: RequestId(70_000), op: HostOp::Write, priority: Priority::Low, sectors: 32 };
+        let arrived =
+            Event::Arrived { request: RequestId(70_000), op: HostOp::Write, attributes: Attributes::of(Priority::Low), sectors: 32 };
         let flash = FlashEvent {
             die: DieId(511),
             channel: ChannelId(3),
@@ -197,7 +198,7 @@ mod tests {
             errors: 72,
             stops: 0,
             stops_now: 0,
-            priority: None,
+            attributes: None,
         };
         for turn in 0..10 {
             log.record(Nanos(turn), &arrived);

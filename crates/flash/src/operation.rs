@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use wordline_units::{Bytes, Cause, DieId, FlashOp, Lpn, Nanos, OpTag, Priority};
+use wordline_units::{Attributes, Bytes, Cause, DieId, FlashOp, Lpn, Nanos, OpTag};
 
 use crate::command::{Stop, Target};
 use crate::program::ProgramTrace;
@@ -34,8 +34,8 @@ pub enum OperationKind {
         first: ReadTry,
         /// The corrected bits of all codewords are to be counted: see [`Report::tally`].
         tally: bool,
-        /// Class with which it waited in its die's queue; `None`: nobody queues for it.
-        priority: Option<Priority>,
+        /// Attributes with which it waited in its die's queue; `None`: it waited in none.
+        attributes: Option<Attributes>,
     },
     /// Program one program unit (planes × pages of a one-shot program).
     Program {

@@ -5,7 +5,7 @@
 use wordline_flash::{Operation, OperationKind, Report, Status};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Config, Firmware, Request};
-use wordline_units::{Cause, DieId, HostOp, Lpn, Nanos, Priority};
+use wordline_units::{Attributes, Cause, DieId, HostOp, Lpn, Nanos};
 
 /// What a core has ordered so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +51,7 @@ impl Core {
     }
 
     fn ask(&mut self, op: HostOp, lpn: u32) {
-        let request =
-            Request { id: 0, op, lpn, units: 1, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false, insecure: false };
+        let request = Request { id: 0, op, lpn, units: 1, skip_head: 0, skip_tail: 0, attributes: Attributes::NONE, fua: false };
         self.asked += 1;
         self.ftl.submit(Nanos::ZERO, request);
         driver::converse(self);

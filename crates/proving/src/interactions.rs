@@ -9,7 +9,7 @@ use wordline_ftl::techniques::{
 };
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority, Rate};
+use wordline_units::{Attributes, HostOp, HostRequest, Nanos, Priority, Rate};
 
 use crate::{bench, shape};
 
@@ -209,5 +209,5 @@ pub fn bursts(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
 /// The same with requests of four priorities.
 pub fn bursts_by_priority(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
     let mut draw = Draw::new(seed, Stream::Mix, 1);
-    bursts(seed, span).map(move |request| HostRequest { priority: Priority::ALL[draw.below(4) as usize], ..request })
+    bursts(seed, span).map(move |request| HostRequest { attributes: Attributes::of(Priority::ALL[draw.below(4) as usize]), ..request })
 }

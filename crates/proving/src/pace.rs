@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use wordline_flash::{Operation, OperationKind, ProgramTrace, Stop};
 use wordline_ftl::{Firmware, Request};
 use wordline_units::random::Draw;
-use wordline_units::{DieId, HostOp, Nanos, OpTag, Priority};
+use wordline_units::{Attributes, DieId, HostOp, Nanos, OpTag, Priority};
 
 use crate::swarm::Habits;
 
@@ -281,17 +281,8 @@ impl<R, L> Pace<R, L> {
 }
 
 /// A request that asks for nothing.
-pub(crate) const BLANK: Request = Request {
-    id: 0,
-    op: HostOp::Read,
-    lpn: 0,
-    units: 0,
-    skip_head: 0,
-    skip_tail: 0,
-    priority: Priority::Normal,
-    fua: false,
-    insecure: false,
-};
+pub(crate) const BLANK: Request =
+    Request { id: 0, op: HostOp::Read, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, attributes: Attributes::NONE, fua: false };
 
 /// A request as a host with these `habits` makes it, of a core that shows `exported` units of `sectors` sectors each. Whatever is among `lasting` may ask for
 /// FUA.
@@ -315,7 +306,7 @@ pub(crate) fn request(id: u32, habits: &Habits, (exported, sectors): (u32, u32),
     let priority = Priority::ALL[dice.below(4) as usize];
     let fua = lasting.contains(&op) && dice.happens(habits.fua);
     let insecure = op == HostOp::Write && habits.insecure > 0.0 && dice.happens(habits.insecure);
-    Request { id, op, lpn, units, skip_head, skip_tail, priority, fua, insecure }
+    Request { id, op, lpn, units, skip_head, skip_tail, attributes: Attributes::of(priority).with_secure(!insecure), fua }
 }
 
 /// The sectors of the `index`-th unit that `request` covers, one bit each, of `sectors`.

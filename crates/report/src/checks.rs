@@ -6,7 +6,7 @@
 //! over every window (Little's law). The cost is a few nanoseconds per request, so the books are always kept.
 
 use wordline_engine::{Completion, FlashEvent};
-use wordline_units::{HostOp, Id, Nanos, Priority, RequestId};
+use wordline_units::{Attributes, HostOp, Id, Nanos, RequestId};
 
 use crate::violation::{Account, Found, Violation};
 
@@ -22,11 +22,11 @@ struct Open {
     arrived: Nanos,
     sectors: u32,
     op: HostOp,
-    priority: Priority,
+    attributes: Attributes,
     in_flight: bool,
 }
 
-const CLOSED: Open = Open { arrived: Nanos::ZERO, sectors: 0, op: HostOp::Read, priority: Priority::Normal, in_flight: false };
+const CLOSED: Open = Open { arrived: Nanos::ZERO, sectors: 0, op: HostOp::Read, attributes: Attributes::NONE, in_flight: false };
 
 /// What one exclusive resource must have done since `start`: operations issued at or after it, ended, with this much work. Of the windows that
 /// could show an overlap it keeps the one that is fullest, which needs two words and catches any overlap within a busy period.
@@ -135,7 +135,7 @@ impl Checks {
     }
 
     #[inline]
-    pub(crate) fn arrived(&mut self, at: Nanos, request: RequestId, op: HostOp, priority: Priority, sectors: u32) {
+    pub(crate) fn arrived(&mut self, at: Nanos, request: RequestId, op: HostOp, attributes: Attributes, sectors: u32) {
         self.count_until(at);
         let index = request.index();
         if index >= self.open.len() && !self.grow(at, index) {
@@ -145,7 +145,7 @@ impl Checks {
             self.found.add(Account::ArrivalsAndCompletions, at, || format!("request {request} arrives while it is in flight"));
             return;
         }
-        self.open[index] = Open { arrived: at, sectors, op, priority, in_flight: true };
+        self.open[index] = Open { arrived: at, sectors, op, attributes, in_flight: true };
         self.in_flight += 1;
         self.open_arrivals += u128::from(at.0);
     }
@@ -174,7 +174,7 @@ impl Checks {
         self.in_flight -= 1;
         self.open_arrivals -= u128::from(was.arrived.0);
         self.claimed += u128::from(latency.0);
-        if was.arrived != done.arrived || was.sectors != done.sectors || was.op != done.op || was.priority != done.priority {
+        if was.arrived != done.arrived || was.sectors != done.sectors || was.op != done.op || was.attributes != done.attributes {
             self.found.add(Account::SameRequest, at, || {
                 format!(
                     "request {} arrived at {} ns as {} of {} sectors ({:?}) and completes as {} of {} sectors ({:?}) that arrived at {} ns",
@@ -182,10 +182,10 @@ impl Checks {
                     was.arrived.0,
                     was.op.name(),
                     was.sectors,
-                    was.priority,
+                    was.attributes.priority,
                     done.op.name(),
                     done.sectors,
-                    done.priority,
+                    done.attributes.priority,
                     done.arrived.0
                 )
             });

@@ -75,7 +75,7 @@ impl JobBooks {
             book.last = at;
             book.totals.complete(done);
             if done.ok {
-                book.latencies[done.op as usize][done.priority as usize].record(latency);
+                book.latencies[done.op as usize][done.attributes.priority as usize].record(latency);
             }
         }
     }
@@ -105,7 +105,7 @@ impl Book {
 mod tests {
     use super::*;
     use wordline_engine::Stages;
-    use wordline_units::{Bytes, JobId, RequestId};
+    use wordline_units::{Attributes, Bytes, JobId, RequestId};
 
     use crate::scope::Interval;
 
@@ -118,7 +118,7 @@ mod tests {
         Completion {
             request: RequestId(0),
             op,
-            priority: Priority::Normal,
+            attributes: Attributes::NONE,
             sectors: 8,
             sector: 0,
             arrived: Nanos::ZERO,

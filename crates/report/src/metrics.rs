@@ -251,7 +251,7 @@ impl Metrics {
         }
         self.waits.completed(done);
         if done.ok {
-            self.latencies[done.op as usize][done.priority as usize].record(latency);
+            self.latencies[done.op as usize][done.attributes.priority as usize].record(latency);
             self.series.record(done.op, latency);
         }
     }
@@ -304,9 +304,9 @@ impl Observer for Metrics {
             self.roll(at);
         }
         match event {
-            Event::Arrived { request, op, priority, sectors } => {
+            Event::Arrived { request, op, attributes, sectors } => {
                 self.silence.asked(at, self.checks.in_flight());
-                self.checks.arrived(at, *request, *op, *priority, *sectors);
+                self.checks.arrived(at, *request, *op, *attributes, *sectors);
                 self.backlog.arrive(at, self.checks.in_flight());
             }
             Event::Completed(done) => self.completed(at, done),

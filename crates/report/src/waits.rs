@@ -225,7 +225,13 @@ impl Waits {
 
     #[inline(never)]
     fn keep(&mut self, at: Nanos, flash: &FlashEvent) {
-        let done = Done { from: flash.issued, to: at, op: flash.op, cause: flash.cause, priority: flash.priority };
+        let done = Done {
+            from: flash.issued,
+            to: at,
+            op: flash.op,
+            cause: flash.cause,
+            priority: flash.attributes.map(|attributes| attributes.priority),
+        };
         if flash.stops > 0 {
             self.stops.of(flash.op).add(flash);
         }
@@ -257,7 +263,7 @@ impl Waits {
 
     fn waited(&mut self, die: DieId, done: &Completion) {
         let began = done.arrived + done.stages.host_queue + done.stages.core;
-        let open = Open { began, waited: done.stages.die_wait, priority: done.priority };
+        let open = Open { began, waited: done.stages.die_wait, priority: done.attributes.priority };
         let Waits { dies, table, .. } = self;
         let Some(die) = dies.get_mut(die.index()) else { return };
         // In the order of their ends: the first that ended after the wait began was doing then, unless something longer was.
@@ -323,7 +329,7 @@ fn book(table: &mut [[WaitCount; Behind::ALL.len()]; Priority::ALL.len()], open:
 #[cfg(test)]
 mod tests {
     use wordline_engine::Stages;
-    use wordline_units::{BlockId, ChannelId, PageId, RequestId};
+    use wordline_units::{Attributes, BlockId, ChannelId, PageId, RequestId};
 
     use super::*;
 
@@ -350,7 +356,7 @@ mod tests {
             errors: 0,
             stops: if op == FlashOp::Read { 0 } else { 2 },
             stops_now: u16::from(op != FlashOp::Read),
-            priority,
+            attributes: priority.map(Attributes::of),
         };
         (Nanos(to), event)
     }
@@ -359,7 +365,7 @@ mod tests {
         Completion {
             request: RequestId(0),
             op: HostOp::Read,
-            priority,
+            attributes: Attributes::of(priority),
             sectors: 8,
             sector: 0,
             arrived: Nanos(arrived),

@@ -257,7 +257,7 @@ impl Iterator for Filed {
     fn next(&mut self) -> Option<HostRequest> {
         let tagged = self.load.next_tagged()?;
         if let (Some(told), Some(step)) = (&self.told, step(&tagged)) {
-            if tagged.request.insecure {
+            if !tagged.request.attributes.secure {
                 self.insecure.insert(step.file);
             }
             // Nobody listens any more where the run is over.

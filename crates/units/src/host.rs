@@ -67,6 +67,71 @@ impl Priority {
     }
 }
 
+/// Time that the host tolerates for a read, strictest first, as NVMe's dataset management has it (access latency).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tolerance {
+    /// As short as possible.
+    Shortest,
+    /// Typical latency.
+    Typical,
+    /// Longer latency is acceptable.
+    Longer,
+    /// None was given.
+    #[default]
+    Default,
+}
+
+/// Attributes of a request. They travel with it, with its units and with the flash operations for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Attributes {
+    /// Queue through which the request comes.
+    pub priority: Priority,
+    /// Data of a write that must not stay readable on the chips once it is stale, where the drive has a sanitiser (002 §6).
+    pub secure: bool,
+    /// Tolerated latency of reads. Nothing in a drive reads it yet.
+    pub tolerance: Tolerance,
+}
+
+const _: () = assert!(size_of::<Attributes>() <= 4 && size_of::<Option<Attributes>>() <= 4);
+
+impl Attributes {
+    /// Attributes of a request that declares none: normal priority, secure data, no tolerance.
+    pub const NONE: Attributes = Attributes::of(Priority::Normal);
+
+    /// Attributes of a request of `priority` that declares nothing else.
+    pub const fn of(priority: Priority) -> Attributes {
+        Attributes { priority, secure: true, tolerance: Tolerance::Default }
+    }
+
+    /// The stricter of each attribute of `self` and `other`, for data that has come with both.
+    #[must_use]
+    pub fn strictest(self, other: Attributes) -> Attributes {
+        Attributes {
+            priority: self.priority.min(other.priority),
+            secure: self.secure | other.secure,
+            tolerance: self.tolerance.min(other.tolerance),
+        }
+    }
+
+    /// The same attributes with `priority`.
+    #[must_use]
+    pub const fn with_priority(self, priority: Priority) -> Attributes {
+        Attributes { priority, ..self }
+    }
+
+    /// The same attributes of data that is secure or not.
+    #[must_use]
+    pub const fn with_secure(self, secure: bool) -> Attributes {
+        Attributes { secure, ..self }
+    }
+}
+
+impl Default for Attributes {
+    fn default() -> Attributes {
+        Attributes::NONE
+    }
+}
+
 /// One request of a workload. Addresses and sizes are in sectors of [`SECTOR_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRequest {
@@ -78,19 +143,17 @@ pub struct HostRequest {
     pub sectors: u32,
     /// What it does.
     pub op: HostOp,
-    /// The queue it comes through.
-    pub priority: Priority,
+    /// Its attributes.
+    pub attributes: Attributes,
     /// Force unit access: a write is acknowledged only when it is durable.
     pub fua: bool,
-    /// A write of data that may stay readable on the chips once it is stale. What is not marked is secret where the drive has a sanitiser (002 §6).
-    pub insecure: bool,
     /// The job that it is of.
     pub job: JobId,
 }
 
 impl HostRequest {
-    /// One of normal priority, neither durable at once nor insecure, for a load that does not say when it comes.
+    /// Creates a request without attributes that need not be durable at once, for a load without times.
     pub const fn new(op: HostOp, sector: u64, sectors: u32) -> HostRequest {
-        HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false, insecure: false, job: JobId(0) }
+        HostRequest { at: Nanos::ZERO, sector, sectors, op, attributes: Attributes::NONE, fua: false, job: JobId(0) }
     }
 }

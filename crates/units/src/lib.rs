@@ -16,7 +16,7 @@ pub mod wordlines;
 
 pub use activity::{Cause, FlashOp};
 pub use geometry::{CellKind, Geometry};
-pub use host::{HostOp, HostRequest, Priority};
+pub use host::{Attributes, HostOp, HostRequest, Priority, Tolerance};
 pub use id::{BlockId, ChannelId, DieId, GroupId, Id, IdMap, JobId, LayerId, Lpn, OpTag, PageId, PartId, PlaneId, RequestId, WordlineId};
 pub use quantity::{Bytes, Celsius, Microvolts, Millivolts, Nanos, Rate, Rber, Seconds, Wear};
 pub use wordlines::WordlineSet;

@@ -11,7 +11,7 @@ mod zipf;
 
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Nanos, Priority};
 
 use crate::spec::{Arrival, PhaseSpec, SpecError, WorkloadSpec};
 use arrival::Clock;
@@ -176,7 +176,11 @@ impl Phase {
     fn next(&mut self) -> Option<HostRequest> {
         if self.writes_left == 0 {
             self.writes_left = self.flush_every;
-            return Some(HostRequest { at: self.latest, priority: self.priority, ..HostRequest::new(HostOp::Flush, 0, 0) });
+            return Some(HostRequest {
+                at: self.latest,
+                attributes: Attributes::of(self.priority),
+                ..HostRequest::new(HostOp::Flush, 0, 0)
+            });
         }
         if self.requests_left == 0 || self.sectors_left == 0 {
             return None;
@@ -197,12 +201,12 @@ impl Phase {
         let bits = if self.chooses { self.mixture.next_u64() } else { 0 };
         let (op, size, fua) = self.choose(bits);
         if op == HostOp::Flush {
-            return Some(HostRequest { at, priority: self.priority, ..HostRequest::new(op, 0, 0) });
+            return Some(HostRequest { at, attributes: Attributes::of(self.priority), ..HostRequest::new(op, 0, 0) });
         }
         let (start, sectors) = (self.pattern.next(&self.space, size, &mut self.addresses), self.space.sizes[size].sectors);
         self.sectors_left = self.sectors_left.saturating_sub(u64::from(sectors));
         self.writes_left -= u64::from(op == HostOp::Write);
-        Some(HostRequest { at, priority: self.priority, fua, ..HostRequest::new(op, self.first_sector + start, sectors) })
+        Some(HostRequest { at, attributes: Attributes::of(self.priority), fua, ..HostRequest::new(op, self.first_sector + start, sectors) })
     }
 
     /// What to do, with which of the sizes, and whether with unit access: three disjoint groups of bits, one for each.

@@ -3,7 +3,7 @@
 //! Times start at zero with the earliest record; readers hand out records in the order of their times. A trace without times yields time zero throughout and
 //! is meant for a closed loop.
 
-use wordline_units::{HostOp, HostRequest, JobId, Nanos, Priority};
+use wordline_units::{Attributes, HostOp, HostRequest, JobId, Nanos, Priority};
 
 use crate::fit::{Changes, Placed, Placement};
 use crate::trace::{TraceError, TraceReader, TraceRecord};
@@ -190,9 +190,8 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
             sector,
             sectors,
             op: record.op,
-            priority: record.priority.unwrap_or(self.options.priority),
+            attributes: Attributes::of(record.priority.unwrap_or(self.options.priority)).with_secure(!record.insecure),
             fua: record.fua,
-            insecure: record.insecure,
             job: JobId(0),
         };
         self.rest = (rest > 0).then_some((request, rest));

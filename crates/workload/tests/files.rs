@@ -85,7 +85,7 @@ impl Disk {
                 }
                 *self.held.entry(tag.file).or_default() += if tag.replaces { 0 } else { blocks };
                 *self.calls.entry((tag.file, tag.version)).or_default() += blocks;
-                self.bytes[usize::from(request.insecure)] += blocks * BLOCK;
+                self.bytes[usize::from(!request.attributes.secure)] += blocks * BLOCK;
                 self.writes += 1;
                 self.written.insert(tag.file, self.writes);
             }
@@ -101,7 +101,7 @@ impl Disk {
             }
             _ => panic!("{tagged:?}"),
         }
-        assert!(!request.insecure || request.op == HostOp::Write);
+        assert!(request.attributes.secure || request.op == HostOp::Write);
     }
 
     /// What the file system believes at the end is what the requests made.
@@ -437,7 +437,7 @@ fn what_a_thread_asks_for_has_its_priority() {
     let load = spec.load(1, Bytes::mib(64), FileOptions::default()).expect("fits");
     let mut seen = std::collections::BTreeSet::new();
     for request in load.take(500) {
-        seen.insert((request.op.name(), request.priority.name()));
+        seen.insert((request.op.name(), request.attributes.priority.name()));
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [("flush", "low"), ("read", "high"), ("write", "low")]);
     let wrong = FileSpec::parse(&text.replace("\"high\"", "\"hihg\""), "x.toml").expect_err("no such class").to_string();

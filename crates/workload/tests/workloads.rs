@@ -66,7 +66,7 @@ fn shares_come_out_as_asked() {
     near(share(&|request| request.op == HostOp::Flush), 0.05);
     near(share(&|request| request.fua), 0.3 * 0.25);
     near(share(&|request| request.sectors == 128), 0.95 * 0.2);
-    assert!(drawn.iter().all(|request| request.sector.is_multiple_of(8) && request.priority == Priority::High));
+    assert!(drawn.iter().all(|request| request.sector.is_multiple_of(8) && request.attributes.priority == Priority::High));
     assert!(drawn.iter().all(|request| !request.fua || request.op == HostOp::Write));
 }
 

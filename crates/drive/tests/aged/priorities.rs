@@ -15,7 +15,7 @@ use wordline_ftl::techniques::priority_preemption::{Lowest, Params, PriorityPree
 use wordline_ftl::techniques::say::{Hold, Says, Urgency, abstain};
 use wordline_ftl::techniques::seam::{Card, Conflict, Ctx, Held, Persists, Technique};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Attributes, FlashOp, HostOp, HostRequest, Nanos, Priority};
 
 use crate::small::Shape;
 
@@ -120,7 +120,7 @@ impl Observer for Seen {
             Event::Completed(done) => {
                 assert!(done.ok);
                 if done.op == HostOp::Read {
-                    self.reads.push((done.sector, done.priority, done.arrived, at));
+                    self.reads.push((done.sector, done.attributes.priority, done.arrived, at));
                 }
             }
             Event::Stopped { kind: FlashOp::Read, how, .. } => self.read_stops[usize::from(*how != StopKind::Now)] += 1,
@@ -187,7 +187,10 @@ fn attacked(config: Config, planted: Option<Planted>, classes: &[Priority]) -> D
         next[kind] += gaps[kind];
         let place = draw.below(span) * sectors;
         let request = match kind {
-            0 => HostRequest { priority: classes[draw.below(classes.len() as u64) as usize], ..HostRequest::new(HostOp::Read, place, 32) },
+            0 => HostRequest {
+                attributes: Attributes::of(classes[draw.below(classes.len() as u64) as usize]),
+                ..HostRequest::new(HostOp::Read, place, 32)
+            },
             1 => HostRequest::new(HostOp::Write, place, sectors as u32),
             _ => HostRequest::new(HostOp::Flush, 0, 0),
         };
@@ -323,7 +326,7 @@ fn read_alone(classes: &'static [Priority], with: impl FnOnce(&mut Config)) -> D
     let reads = (0..30_000).map(move |number| {
         let priority = classes[draw.below(classes.len() as u64) as usize];
         let request = HostRequest::new(HostOp::Read, draw.below(span) * sectors, sectors as u32);
-        HostRequest { at: Nanos::from_micros(45) * number, priority, ..request }
+        HostRequest { at: Nanos::from_micros(45) * number, attributes: Attributes::of(priority), ..request }
     });
     drive.serve(&mut reads.into_iter(), Pace::Open { origin: Nanos::ZERO }, None);
     drive

@@ -8,7 +8,7 @@ use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::seam::{Ask, Card, Ctx, News, Persists, Technique};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Attributes, FlashOp, HostOp, HostRequest, Nanos, Priority};
 
 const CARD: Card = Card {
     name: "counts stops",
@@ -74,7 +74,7 @@ fn erases(passes_over: Option<u64>) -> Vec<(u16, u16)> {
         let op = if draw.happens(0.7) { HostOp::Read } else { HostOp::Write };
         let priority = Priority::ALL[draw.below(4) as usize];
         let request = HostRequest::new(op, draw.below(span) * sectors, sectors as u32);
-        HostRequest { at: Nanos::from_micros(150) * number, priority, ..request }
+        HostRequest { at: Nanos::from_micros(150) * number, attributes: Attributes::of(priority), ..request }
     });
     drive.serve(&mut load, Pace::Open { origin: Nanos::ZERO }, None);
     drive.settle();

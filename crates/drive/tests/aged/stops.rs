@@ -7,7 +7,7 @@ use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Urgency, abstain};
 use wordline_ftl::techniques::seam::{Card, Conflict, Ctx, Persists, Technique};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Attributes, FlashOp, HostOp, HostRequest, Nanos, Priority};
 
 use crate::small::Shape;
 
@@ -53,7 +53,7 @@ impl Observer for Seen {
             Event::Completed(done) => {
                 self.failed += u64::from(!done.ok);
                 if done.op == HostOp::Read {
-                    self.reads.push((done.priority, done.stages.total()));
+                    self.reads.push((done.attributes.priority, done.stages.total()));
                 }
             }
             Event::Arrived { .. }
@@ -101,7 +101,7 @@ fn run(config: Config, urgency: Urgency, (gap, reads): (Nanos, f64), requests: u
         let op = if draw.happens(reads) { HostOp::Read } else { HostOp::Write };
         let priority = if draw.happens(0.3) { Priority::High } else { Priority::Low };
         let request = HostRequest::new(op, draw.below(span) * sectors, sectors as u32);
-        HostRequest { at: gap * number, priority, ..request }
+        HostRequest { at: gap * number, attributes: Attributes::of(priority), ..request }
     });
     drive.serve(&mut load, Pace::Open { origin: Nanos::ZERO }, None);
     drive.settle();

@@ -164,7 +164,7 @@ fn probe(core: &mut Core, die: DieId, look: Look) -> Operation {
     let (offset, bytes) = (core.layout().page_offset(plane, page), core.settings().unit_bytes(core.layout().units_per_page));
     core.groups_mut().pin(group);
     let tag = core.begin(Pending::read(Purpose::Probe { has_tries }, group, offset, bytes, Cause::Probe));
-    let kind = OperationKind::Read { target, bytes, first: ReadTry::DEFAULT, tally: false, priority: None };
+    let kind = OperationKind::Read { target, bytes, first: ReadTry::DEFAULT, tally: false, attributes: None };
     core.issue(die, tag, kind, Cause::Probe)
 }
 

@@ -40,7 +40,7 @@ impl<'a> Load<'a> {
         let (rooms, core) = (self.rooms, &self.rooms.core);
         self.entries.iter().map(move |entry| match *entry {
             Entry::Host { slot } => {
-                Carried::Buffered { slot, version: core.buffer().version_of(slot), insecure: core.buffer().is_insecure(slot) }
+                Carried::Buffered { slot, version: core.buffer().version_of(slot), attributes: core.buffer().attributes_of(slot) }
             }
             Entry::Moved(moved) => Carried::Moved { from: moved.from },
             Entry::Padding => Carried::Padding,
@@ -83,7 +83,7 @@ fn is_loaded(rooms: &Rooms, die: DieId, tag: OpTag) -> bool {
 #[cfg(test)]
 mod tests {
     use wordline_flash::OperationKind;
-    use wordline_units::{HostOp, Nanos};
+    use wordline_units::{Attributes, HostOp, Nanos};
 
     use super::*;
     use crate::config::tests::small;
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_program_of_the_buffer_carries_its_units_with_their_versions_and_padding() {
         let mut rooms = build(&small(64));
-        let write = Request { id: 1, lpn: 7, units: 3, insecure: true, ..WRITE };
+        let write = Request { id: 1, lpn: 7, units: 3, attributes: Attributes::NONE.with_secure(false), ..WRITE };
         rooms.submit(write);
         rooms.submit(Request { id: 2, lpn: 8, units: 1, ..write });
         rooms.submit(Request { id: 3, op: HostOp::Flush, lpn: 0, units: 0, ..write });
@@ -107,7 +107,9 @@ mod tests {
         let units: Vec<Carried> = load.units().collect();
         let versions: Vec<u64> = units
             .iter()
-            .filter_map(|unit| if let Carried::Buffered { version, insecure: true, .. } = unit { Some(*version) } else { None })
+            .filter_map(|unit| {
+                if let Carried::Buffered { version, attributes, .. } = unit { (!attributes.secure).then_some(*version) } else { None }
+            })
             .collect();
         assert_eq!(versions, [1, 4, 3], "unit 8 was written again");
         assert_eq!(units[3], Carried::Padding);

@@ -111,7 +111,7 @@ pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Met
 #[cfg(test)]
 mod tests {
     use wordline_flash::{EraseTrace, OperationKind, Report, Status};
-    use wordline_units::{PartId, Priority};
+    use wordline_units::{Attributes, PartId};
 
     use super::*;
     use crate::config::tests::small;
@@ -152,8 +152,8 @@ mod tests {
     fn a_group_that_is_read_waits_for_its_readers() {
         let (mut rooms, group) = emptied(&small(64));
         let addr = rooms.core.layout().unit(group, 0);
-        let priority = Priority::Normal;
-        rooms.core.queue_read(Purpose::HostRead { part: PartId(0) }, Cause::Host, addr, wordline_units::Bytes(512), priority);
+        let attributes = Attributes::NONE;
+        rooms.core.queue_read(Purpose::HostRead { part: PartId(0) }, Cause::Host, addr, wordline_units::Bytes(512), attributes);
         assert_eq!(hold(&rooms, group, false), Some(Hold::Read));
         assert!(!erases(&mut rooms));
         rooms.core.groups_mut().unpin(group);

@@ -1,6 +1,6 @@
 //! Host requests: reads, writes, trims and flushes, from arrival to the events that complete them.
 
-use wordline_units::{Bytes, Cause, OpTag, PartId, Priority};
+use wordline_units::{Attributes, Bytes, Cause, OpTag, PartId};
 
 use crate::gc::invalidate;
 use crate::metadata::Metadata;
@@ -149,7 +149,7 @@ pub(crate) fn read(core: &mut Core, panel: &mut Panel, request: Request) {
         match run {
             Some(before) if is_same_page(core, before, addr) => core.lengthen(before, bytes),
             _ => {
-                run = Some(queue_read(core, panel, Purpose::HostRead { part }, Cause::Host, addr, bytes, request.priority));
+                run = Some(queue_read(core, panel, Purpose::HostRead { part }, Cause::Host, addr, bytes, request.attributes));
                 core.requests_mut().hold(part);
             }
         }
@@ -182,12 +182,14 @@ fn queue_read(
     cause: Cause,
     addr: UnitAddr,
     bytes: Bytes,
-    priority: Priority,
+    attributes: Attributes,
 ) -> OpTag {
-    let (tag, die) = core.queue_read(purpose, cause, addr, bytes, priority);
+    let (tag, die) = core.queue_read(purpose, cause, addr, bytes, attributes);
     match core.die(die).activity() {
         Activity::Free => core.wake(die),
-        Activity::Working(_) | Activity::Suspending(_) | Activity::Busy | Activity::Suspended(_) => give_way(core, panel, die, priority),
+        Activity::Working(_) | Activity::Suspending(_) | Activity::Busy | Activity::Suspended(_) => {
+            give_way(core, panel, die, attributes.priority)
+        }
     }
     tag
 }
@@ -232,7 +234,7 @@ fn admit(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise, part: Pa
         }
         let index = request.units - unadmitted;
         let (now, mask) = (core.now(), mask(core, &request, index));
-        let (slot, continues) = match core.buffer_mut().write(now, request.lpn + index, mask, request.insecure) {
+        let (slot, continues) = match core.buffer_mut().write(now, request.lpn + index, mask, request.attributes) {
             Admission::Full => {
                 if core.buffer().has_retired() {
                     metadata.hurry(core);
@@ -277,7 +279,7 @@ pub(crate) fn complete_partials(core: &mut Core, panel: &mut Panel, metadata: &M
             complete(core, sanitise, slot, addr);
         } else {
             let bytes = core.settings().unit_bytes(1);
-            queue_read(core, panel, Purpose::Fill { slot }, Cause::Fill, addr, bytes, Priority::Normal);
+            queue_read(core, panel, Purpose::Fill { slot }, Cause::Fill, addr, bytes, Attributes::NONE);
         }
     }
 }

@@ -107,7 +107,7 @@ mod tests {
             construct::fill(core, sanitise, 64);
             let lost = (0..64).find(|&lpn| core.layout().die(core.layout().group(core.map().get(lpn))) == DieId(1)).expect("half of them");
             for lpn in [lost, (lost + 4) % 8] {
-                core.buffer_mut().write(Nanos::ZERO, lpn, 1, false);
+                core.buffer_mut().write(Nanos::ZERO, lpn, 1, wordline_units::Attributes::NONE);
             }
             if fails {
                 fail_die(core, DieId(1));

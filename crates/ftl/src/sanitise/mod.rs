@@ -177,7 +177,7 @@ impl Sanitise {
                 lpn: core.buffer().unit_in(slot),
                 copy: Flying::Slot(slot),
                 is_host: true,
-                is_secret: !core.buffer().is_insecure(slot),
+                is_secret: core.buffer().attributes_of(slot).secure,
             }),
             Entry::Moved(Moved { lpn, from }) => {
                 // Its key may have been destroyed while the copy was on its way.
@@ -546,7 +546,7 @@ impl Sanitise {
             return Vec::new();
         };
         for lpn in first..first + count {
-            if let Some(slot) = core.buffer().in_flight(lpn).filter(|&slot| !core.buffer().is_insecure(slot)) {
+            if let Some(slot) = core.buffer().in_flight(lpn).filter(|&slot| core.buffer().attributes_of(slot).secure) {
                 secrets.doom(lpn, slot);
             }
         }

@@ -16,7 +16,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::{Id, Lpn, Nanos, PartId};
+use wordline_units::{Attributes, Id, Lpn, Nanos, PartId};
 
 use crate::state::settings::Protection;
 use crate::util::index::Index;
@@ -44,8 +44,8 @@ struct Slot {
     /// Version of the newest write in the slot.
     version: u64,
     state: State,
-    /// True if all data in the slot may stay readable on the chips once it is stale.
-    insecure: bool,
+    /// Attributes of the writes in the slot, the strictest of each kind.
+    attributes: Attributes,
     /// Sectors whose bytes could not be read when the unit was completed, one bit each.
     lost: u64,
     /// True if the data was trimmed or lost since: the slot's program or fill must have no effect.
@@ -80,7 +80,7 @@ const UNUSED: Slot = Slot {
     epoch: 0,
     version: 0,
     state: State::Free,
-    insecure: false,
+    attributes: Attributes::NONE,
     lost: 0,
     doomed: false,
     waiters: NOBODY,
@@ -255,14 +255,14 @@ impl Buffer {
     }
 
     /// Write the sectors of `mask` of `lpn` into the buffer.
-    pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64, insecure: bool) -> Admission {
+    pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64, attributes: Attributes) -> Admission {
         let version = self.version + 1;
         let Some(slot) = self.index.get(lpn) else {
             let Some(slot) = self.unused.pop() else {
                 return Admission::Full;
             };
             self.version = version;
-            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, version, insecure, ..UNUSED };
+            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, version, attributes, ..UNUSED };
             *self.pending.back_mut().expect("never empty") += 1;
             self.index.insert(lpn, slot);
             self.enlist(slot);
@@ -282,7 +282,9 @@ impl Buffer {
                     return Admission::Full;
                 };
                 // The older version is whole and still in memory, so the new one is whole too.
-                let insecure = insecure && (self.slots[slot as usize].insecure || mask == self.whole);
+                let is_replaced = mask == self.whole;
+                let older = self.slots[slot as usize].attributes;
+                let attributes = if is_replaced { attributes } else { attributes.strictest(older) };
                 let lost = self.slots[slot as usize].lost & !mask;
                 let mask = self.whole;
                 self.version = version;
@@ -292,7 +294,7 @@ impl Buffer {
                     entered: now,
                     epoch: self.epoch,
                     version,
-                    insecure,
+                    attributes,
                     lost,
                     state: State::Held,
                     partner: slot,
@@ -307,7 +309,8 @@ impl Buffer {
         }
         self.version = version;
         self.slots[slot as usize].version = version;
-        self.slots[slot as usize].insecure &= insecure;
+        let older = self.slots[slot as usize].attributes;
+        self.slots[slot as usize].attributes = attributes.strictest(older);
         self.slots[slot as usize].lost &= !mask;
         Admission::Slot(slot)
     }
@@ -344,9 +347,9 @@ impl Buffer {
         }
     }
 
-    /// True if all data in `slot` may stay readable once it is stale.
-    pub(crate) fn is_insecure(&self, slot: u32) -> bool {
-        self.slots[slot as usize].insecure
+    /// Attributes of the data in `slot`, the strictest of each kind.
+    pub(crate) fn attributes_of(&self, slot: u32) -> Attributes {
+        self.slots[slot as usize].attributes
     }
 
     /// Mark `sectors` of the unit in `slot` as lost: they could not be read to complete it.
@@ -361,7 +364,7 @@ impl Buffer {
 
     /// Mark `slot` as secret, because data from flash in it is.
     pub(crate) fn make_secret(&mut self, slot: u32) {
-        self.slots[slot as usize].insecure = false;
+        self.slots[slot as usize].attributes.secure = true;
     }
 
     /// Slot whose program of `lpn` is under way, if there is one that a trim would doom.

@@ -3,7 +3,7 @@
 //! The firmware moves numbers, not bytes: a drive that keeps data stores the bytes of each buffer slot beside the firmware and the rest on flash. Here the
 //! firmware says what has to be done with them, in the order in which it happened. In a simulation nothing is noted and nothing costs.
 
-use wordline_units::{Cause, Lpn};
+use wordline_units::{Attributes, Cause, Lpn};
 
 use crate::state::buffer::Held;
 use crate::state::layout::UnitAddr;
@@ -102,8 +102,8 @@ pub enum Carried {
         slot: u32,
         /// Version to be marked on the unit. Versions count the host's writes of the core, so the newest write of a unit has its highest.
         version: u64,
-        /// True if the data may stay readable once it is stale; this is marked, too.
-        insecure: bool,
+        /// Attributes of the writes that brought the data. Data that is not secure is marked so.
+        attributes: Attributes,
     },
     /// Moved data, whose bytes and mark are those of its source.
     Moved {

@@ -3,7 +3,7 @@
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
 use wordline_flash::{Operation, OperationKind};
-use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
+use wordline_units::{Attributes, Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
 
 pub(crate) mod allocation;
 pub(crate) mod barriers;
@@ -465,8 +465,8 @@ impl Core {
     #[inline(never)]
     fn note_busy(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) {
         let Some(kind) = kind.op() else { return };
-        let Pending { group, priority, .. } = self.pending[tag];
-        let busy = Busy { reader: priority, ..Busy::new(die, kind, cause, group) };
+        let Pending { group, attributes, .. } = self.pending[tag];
+        let busy = Busy { reader: attributes.map(|attributes| attributes.priority), ..Busy::new(die, kind, cause, group) };
         self.dies[die].note_busy(self.now, tag, busy);
     }
 
@@ -512,16 +512,16 @@ impl Core {
         cause: Cause,
         addr: UnitAddr,
         bytes: Bytes,
-        priority: Priority,
+        attributes: Attributes,
     ) -> (OpTag, DieId) {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
         let die = self.layout.die(group);
-        let tag = self.pending.insert(Pending { priority: Some(priority), ..Pending::read(purpose, group, offset, bytes, cause) });
+        let tag = self.pending.insert(Pending { attributes: Some(attributes), ..Pending::read(purpose, group, offset, bytes, cause) });
         self.groups.pin(group);
         if self.readers.is_on() {
             self.readers.begin(self.layout.unit(group, self.layout.page_start(offset)));
         }
-        if let Some(before) = self.dies[die].reads_mut().push(priority, tag) {
+        if let Some(before) = self.dies[die].reads_mut().push(attributes.priority, tag) {
             self.pending[before].next = tag;
         }
         (tag, die)

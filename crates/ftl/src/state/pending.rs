@@ -1,6 +1,6 @@
 //! Flash operations that are queued or under way, and what each is for.
 
-use wordline_units::{Bytes, Cause, OpTag, PartId, Priority};
+use wordline_units::{Attributes, Bytes, Cause, OpTag, PartId};
 
 use crate::state::data::MetadataKind;
 use crate::state::layout::BlockGroup;
@@ -53,8 +53,8 @@ pub(crate) struct Pending {
     pub next: OpTag,
     /// Cause of a read.
     pub cause: Cause,
-    /// Class of a read that waits in its die's queue.
-    pub priority: Option<Priority>,
+    /// Attributes of a read that waits in its die's queue.
+    pub attributes: Option<Attributes>,
     /// True for a read that has left its die unfinished and waits again: the drive goes on with it under its tag.
     pub is_begun: bool,
 }
@@ -63,7 +63,7 @@ impl Pending {
     /// Creates an operation with no other queued behind it.
     #[inline]
     pub(crate) fn new(purpose: Purpose, group: BlockGroup, offset: u32, bytes: Bytes) -> Pending {
-        Pending { purpose, group, offset, bytes, next: OpTag(NIL), cause: Cause::Host, priority: None, is_begun: false }
+        Pending { purpose, group, offset, bytes, next: OpTag(NIL), cause: Cause::Host, attributes: None, is_begun: false }
     }
 
     /// Creates a read for `cause`.

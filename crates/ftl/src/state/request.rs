@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Spans;
-use wordline_units::{DieId, HostOp, PartId, Priority};
+use wordline_units::{Attributes, DieId, HostOp, PartId};
 
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::util::list::Slab;
@@ -23,12 +23,10 @@ pub struct Request {
     pub skip_head: u32,
     /// Sectors of the last unit that are not covered.
     pub skip_tail: u32,
-    /// Priority of the host's queue.
-    pub priority: Priority,
+    /// Attributes of the host's request.
+    pub attributes: Attributes,
     /// True for a write that is acknowledged only when it is durable.
     pub fua: bool,
-    /// True for a write whose data may stay readable on the chips once it is stale.
-    pub insecure: bool,
 }
 
 /// The end of a [`Request`].
@@ -223,17 +221,8 @@ pub(crate) mod tests {
     use super::*;
 
     /// A write of four units of normal priority, answered as soon as it is buffered.
-    pub(crate) const WRITE: Request = Request {
-        id: 0,
-        op: HostOp::Write,
-        lpn: 0,
-        units: 4,
-        skip_head: 0,
-        skip_tail: 0,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
-    };
+    pub(crate) const WRITE: Request =
+        Request { id: 0, op: HostOp::Write, lpn: 0, units: 4, skip_head: 0, skip_tail: 0, attributes: Attributes::NONE, fua: false };
 
     #[test]
     fn a_request_is_done_once_it_waits_for_nothing_and_is_all_in() {

@@ -141,7 +141,7 @@ pub(crate) fn issue_read(core: &mut Core, panel: &mut Panel, die: DieId, tag: Op
             bytes: pending.bytes,
             first,
             tally: matches!(pending.purpose, Purpose::Measure { tally: true }),
-            priority: pending.priority,
+            attributes: pending.attributes,
         },
         pending.cause,
     )

@@ -6,7 +6,7 @@ use wordline_report::html::figure::{Columns, Figure};
 use wordline_report::waits::Behind;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Attributes, FlashOp, HostOp, HostRequest, Nanos, Priority};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
@@ -150,7 +150,7 @@ fn read_alone(setup: &Setup, at: &At, classes: [Priority; 2]) -> Result<(Tries, 
     let reads = (0..at.reads as u64).map(move |number| {
         let priority = classes[draw.below(2) as usize];
         let request = HostRequest::new(HostOp::Read, draw.below(units) * sectors, sectors as u32);
-        HostRequest { at: gap * number, priority, ..request }
+        HostRequest { at: gap * number, attributes: Attributes::of(priority), ..request }
     });
     let origin = drive.now();
     drive.serve(&mut reads.into_iter(), Pace::Open { origin }, None);

@@ -8,7 +8,7 @@ use wordline_ftl::techniques::{Choice, crypto_erase, idle_reclaim, page_lock, re
 use wordline_proving::bench::{self, Tally, overwrites, watched};
 use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Rate};
+use wordline_units::{Attributes, Cause, FlashOp, HostOp, HostRequest, Nanos, Rate};
 
 const SECTORS: u32 = 32;
 const CLOSED: Pace = Pace::Closed { depth: 16 };
@@ -130,12 +130,13 @@ fn hash_of_writes(techniques: &[Choice], insecure: bool) -> u64 {
     let span = config.exported_units;
     let mut drive = Drive::new(config, ());
     let mut all = mixed(1, span).map(|request| HostRequest {
-        insecure,
+        attributes: Attributes::NONE.with_secure(!insecure),
         op: if request.op == HostOp::Read { HostOp::Trim } else { request.op },
         ..request
     });
-    let mut writes =
-        (0..span).map(|unit| bench::request(HostOp::Write, unit, 1, SECTORS)).map(|request| HostRequest { insecure, ..request });
+    let mut writes = (0..span)
+        .map(|unit| bench::request(HostOp::Write, unit, 1, SECTORS))
+        .map(|request| HostRequest { attributes: Attributes::NONE.with_secure(!insecure), ..request });
     drive.serve(&mut writes, CLOSED, None);
     drive.serve(&mut all, CLOSED, Some(span));
     drive.log().hash()

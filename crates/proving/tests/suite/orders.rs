@@ -5,7 +5,7 @@ use wordline_ftl::config::{Acknowledge, BufferConfig};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Carried, Config, Firmware, Request};
 use wordline_proving::shape::{firmware, sheet};
-use wordline_units::{HostOp, Lpn, Nanos, Priority};
+use wordline_units::{Attributes, HostOp, Lpn, Nanos};
 
 /// A core whose operations stay under way until a test ends them.
 struct Bench {
@@ -39,8 +39,7 @@ impl Bench {
 
     /// Ask for `op` on `units` units from `lpn`; returns how many units became stale.
     fn ask(&mut self, op: HostOp, lpn: u32, units: u32) -> u32 {
-        let request =
-            Request { id: lpn, op, lpn, units, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false, insecure: false };
+        let request = Request { id: lpn, op, lpn, units, skip_head: 0, skip_tail: 0, attributes: Attributes::NONE, fua: false };
         let deeds = self.ftl.submit(Nanos::ZERO, request);
         driver::converse(self);
         deeds.invalidated

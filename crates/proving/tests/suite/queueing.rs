@@ -6,7 +6,7 @@ use wordline_drive::{Config, Drive, Pace, Weights};
 use wordline_proving::bench::{self, Tally};
 use wordline_proving::{effort, shape, theory};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority, Rate};
+use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Nanos, Priority, Rate};
 
 const PAGES: u32 = 64;
 const BLOCKS: u32 = 64;
@@ -146,7 +146,11 @@ fn do_classes_share_an_overloaded_drive_by_weight() {
     let mut address = Draw::new(7, Stream::Address, 0);
     // All at once: of 3 x 6,000, half are served. Every fiftieth of the others is urgent.
     let mut load = (0..18_000).map(|number| HostRequest {
-        priority: if number % 50 == 0 { Priority::Urgent } else { [Priority::High, Priority::Normal, Priority::Low][number % 3] },
+        attributes: Attributes::of(if number % 50 == 0 {
+            Priority::Urgent
+        } else {
+            [Priority::High, Priority::Normal, Priority::Low][number % 3]
+        }),
         ..bench::request(HostOp::Read, address.below(units), 1, SECTORS)
     });
     drive.serve(&mut load, Pace::Open { origin: Nanos::ZERO }, Some(9_000));

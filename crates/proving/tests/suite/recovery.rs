@@ -10,7 +10,7 @@ use wordline_ftl::{
 };
 use wordline_proving::shape::{firmware, sheet};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, Bytes, DieId, HostOp, Lpn, Nanos, PlaneId, Priority};
+use wordline_units::{Attributes, BlockId, Bytes, DieId, HostOp, Lpn, Nanos, PlaneId};
 
 /// Marks of pages, and the bytes of those that the core writes for itself.
 struct Flash {
@@ -140,17 +140,7 @@ fn config() -> Config {
 }
 
 fn write(ftl: &mut Firmware, flash: &mut Flash, moved: &mut BTreeMap<u32, Mark>, lpn: u32, units: u32) {
-    let request = Request {
-        id: 0,
-        op: HostOp::Write,
-        lpn,
-        units,
-        skip_head: 0,
-        skip_tail: 0,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
-    };
+    let request = Request { id: 0, op: HostOp::Write, lpn, units, skip_head: 0, skip_tail: 0, attributes: Attributes::NONE, fua: false };
     ftl.submit(Nanos::ZERO, request);
     driver::converse(&mut Serving { ftl, flash, moved });
 }

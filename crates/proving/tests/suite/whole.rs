@@ -10,7 +10,7 @@ use wordline_proving::bench::{judged, watched};
 use wordline_proving::effort;
 use wordline_proving::swarm::{Habits, Scenario, scenario};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority, Rate};
+use wordline_units::{Attributes, HostOp, HostRequest, Nanos, Priority, Rate};
 
 /// The drive around a scenario's firmware.
 fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
@@ -72,7 +72,7 @@ fn load(config: &Config, habits: Habits, seed: u64) -> impl Iterator<Item = Host
         };
         let (priority, fua) = (Priority::ALL[draw.below(4) as usize], op == HostOp::Write && draw.happens(habits.fua));
         if op == HostOp::Flush {
-            return Some(HostRequest { at: Nanos(at), priority, fua, ..HostRequest::new(op, 0, 0) });
+            return Some(HostRequest { at: Nanos(at), attributes: Attributes::of(priority), fua, ..HostRequest::new(op, 0, 0) });
         }
         let whole = !draw.happens(habits.partial);
         let sectors =
@@ -80,7 +80,7 @@ fn load(config: &Config, habits: Habits, seed: u64) -> impl Iterator<Item = Host
         let reach = ((total as f64 * habits.hot) as u64).clamp(1, total - sectors + 1);
         let sector = draw.below(reach);
         let sector = if whole { sector / unit_sectors * unit_sectors } else { sector };
-        Some(HostRequest { at: Nanos(at), priority, fua, ..HostRequest::new(op, sector, sectors as u32) })
+        Some(HostRequest { at: Nanos(at), attributes: Attributes::of(priority), fua, ..HostRequest::new(op, sector, sectors as u32) })
     })
 }
 

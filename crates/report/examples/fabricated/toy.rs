@@ -6,7 +6,9 @@ use std::collections::BinaryHeap;
 use wordline_engine::{BlockState, BlockView, Completion, Event, FlashEvent, Stages};
 use wordline_report::{Interval, Scope};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId};
+use wordline_units::{
+    Attributes, BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId,
+};
 
 /// What to fabricate.
 #[derive(Clone, Debug)]
@@ -122,7 +124,7 @@ impl Machine {
             };
             let priority = if number % 16 == 0 { Priority::High } else { Priority::Normal };
             let (request, sectors) = (RequestId(slot), if self.draw(3) == 0 { 8 } else { 32 });
-            self.events.push((at, Event::Arrived { request, op, priority, sectors }));
+            self.events.push((at, Event::Arrived { request, op, attributes: Attributes::of(priority), sectors }));
             let stages = match op {
                 HostOp::Read => self.read(at),
                 HostOp::Write => self.write(at),
@@ -132,7 +134,7 @@ impl Machine {
             let done = Completion {
                 request,
                 op,
-                priority,
+                attributes: Attributes::of(priority),
                 sectors,
                 sector: self.draw(1 << 24) * 8,
                 arrived: at,
@@ -205,7 +207,7 @@ impl Machine {
             errors: 0,
             stops: 0,
             stops_now: 0,
-            priority: None,
+            attributes: None,
         };
         if op == FlashOp::Erase {
             self.erases[die * self.toy.blocks as usize + block.0 as usize] += 1;

@@ -97,7 +97,7 @@ impl<W: Write + Send> RequestLog<W> {
             Cell::Integer(done.arrived.0),
             Cell::Integer(at.0),
             Cell::Text(&self.ops[done.op as usize]),
-            Cell::Text(&self.priorities[done.priority as usize]),
+            Cell::Text(&self.priorities[done.attributes.priority as usize]),
             Cell::Integer(done.sector),
             Cell::Integer(u64::from(done.sectors)),
             Cell::Integer(done.stages.total().0),

@@ -62,7 +62,7 @@ impl Counters {
         note(&mut self.inside, fetched, at);
         if done.op == HostOp::Read {
             let heard = fetched + stages.core + stages.buffer;
-            note(&mut self.waiting[done.priority as usize], heard, heard + stages.die_wait);
+            note(&mut self.waiting[done.attributes.priority as usize], heard, heard + stages.die_wait);
         }
         self.step(at, part);
     }
@@ -131,7 +131,7 @@ fn levels<const N: usize>(spans: [&Vec<(Nanos, Nanos)>; N], end: Nanos) -> Vec<(
 #[cfg(test)]
 mod tests {
     use wordline_engine::Stages;
-    use wordline_units::RequestId;
+    use wordline_units::{Attributes, RequestId};
 
     use super::*;
 
@@ -142,7 +142,7 @@ mod tests {
         Completion {
             request: RequestId(0),
             op: HostOp::Read,
-            priority,
+            attributes: Attributes::of(priority),
             sectors: 8,
             sector: 0,
             arrived: Nanos(arrived),

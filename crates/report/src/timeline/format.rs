@@ -106,7 +106,7 @@ fn time(value: &Value) -> Option<u64> {
 mod tests {
     use proptest::prelude::*;
     use wordline_engine::Observer;
-    use wordline_units::{FlashOp, HostOp, Nanos, Priority, RequestId};
+    use wordline_units::{Attributes, FlashOp, HostOp, Nanos, Priority, RequestId};
 
     use super::super::tests::{flash, read_of, stopped, text};
     use super::super::{Event, Timeline, Window};
@@ -148,8 +148,10 @@ mod tests {
             let mut timeline = Timeline::new(Some(Window { most, ..Window::default() }));
             for n in 0..requests {
                 let at = 1_000 * n;
-                timeline
-                    .observe(Nanos(at), &Event::Arrived { request: RequestId(3), op: HostOp::Read, priority: Priority::High, sectors: 32 });
+                timeline.observe(
+                    Nanos(at),
+                    &Event::Arrived { request: RequestId(3), op: HostOp::Read, attributes: Attributes::of(Priority::High), sectors: 32 },
+                );
                 timeline.observe(Nanos(at + 265), &Event::Flash(flash((n % 4) as u16, FlashOp::Read, at + 165, 60)));
                 timeline.observe(Nanos(at + 265), &read_of(Priority::High, 3, at, 160));
             }
@@ -185,7 +187,7 @@ mod tests {
                 let arrived = 600 + wait;
                 let priority = Priority::ALL[priority];
                 let id = RequestId(request as u32);
-                events.push((arrived, Event::Arrived { request: id, op: HostOp::Read, priority, sectors: 32 }));
+                events.push((arrived, Event::Arrived { request: id, op: HostOp::Read, attributes: Attributes::of(priority), sectors: 32 }));
                 events.push((arrived + 105 + wait, read_of(priority, request as u32, arrived, wait)));
             }
             events.sort_by_key(|event| event.0);

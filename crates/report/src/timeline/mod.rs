@@ -187,7 +187,7 @@ impl Timeline {
                 "\"sector\":{},\"sectors\":{},\"priority\":\"{}\",\"ok\":{},\"latency_ns\":{}{served}",
                 done.sector,
                 done.sectors,
-                done.priority.name(),
+                done.attributes.priority.name(),
                 done.ok,
                 (at - done.arrived).0
             );
@@ -219,7 +219,7 @@ impl Timeline {
             if event.stops > 0 || event.op == FlashOp::Read {
                 stoppable.note((event.die, event.op, event.cause), (event.issued, at), row);
             }
-            let class = event.priority.map_or(String::new(), |priority| format!(",\"priority\":\"{}\"", priority.name()));
+            let class = event.attributes.map_or(String::new(), |attributes| format!(",\"priority\":\"{}\"", attributes.priority.name()));
             let args = format!(
                 "\"cause\":\"{}\",\"block\":{},\"page\":{},\"pages\":{},\"array_ns\":{},\"bus_ns\":{},\"retries\":{},\"errors\":{},\"stops\":{},\"stops_now\":{},\"ok\":{}{class}",
                 event.cause.name(),
@@ -335,7 +335,7 @@ fn tid(die: DieId, row: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use wordline_engine::Stages;
-    use wordline_units::{BlockId, ChannelId, JobId, PageId, Priority, RequestId};
+    use wordline_units::{Attributes, BlockId, ChannelId, JobId, PageId, Priority, RequestId};
 
     use super::*;
 
@@ -362,7 +362,7 @@ mod tests {
             errors: 0,
             stops: 0,
             stops_now: 0,
-            priority: None,
+            attributes: None,
         }
     }
 
@@ -376,7 +376,7 @@ mod tests {
         Event::Completed(Completion {
             request: RequestId(request),
             op: HostOp::Read,
-            priority,
+            attributes: Attributes::of(priority),
             sectors: 32,
             sector: 64,
             arrived: Nanos(arrived),
@@ -394,7 +394,7 @@ mod tests {
     /// An erase of garbage collection on die 1, which is stopped for an urgent read.
     pub(super) fn stopped() -> Timeline {
         let mut timeline = Timeline::new(Some(Window::default()));
-        let arrived = Event::Arrived { request: RequestId(0), op: HostOp::Read, priority: Priority::Urgent, sectors: 32 };
+        let arrived = Event::Arrived { request: RequestId(0), op: HostOp::Read, attributes: Attributes::of(Priority::Urgent), sectors: 32 };
         timeline.observe(Nanos(2_000), &arrived);
         let stop = Event::Stopped { die: DieId(1), how: StopKind::AtStep, kind: FlashOp::Erase, cause: Cause::Gc, waited: Nanos(20) };
         timeline.observe(Nanos(2_025), &stop);

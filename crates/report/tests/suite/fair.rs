@@ -9,7 +9,7 @@ use wordline_report::{
     Asked, CellResult, Comparison, Cost, DriveDetail, DriveResult, Identity, Interval, MadeBy, Measured, Metrics, PlanText, Ratio, Report,
     Scope, WorkloadName, conclude, html, text,
 };
-use wordline_units::{Bytes, HostOp, JobId, Nanos, Priority, RequestId};
+use wordline_units::{Attributes, Bytes, HostOp, JobId, Nanos, Priority, RequestId};
 
 use crate::fabricated::Toy;
 
@@ -21,12 +21,12 @@ fn scope(queue_depth: Option<u32>) -> Scope {
 /// A request that begins at `from`, and how it ends.
 fn begin(metrics: &mut Metrics, slot: u32, op: HostOp, from: u64) -> Completion {
     let (request, priority, sectors) = (RequestId(slot), Priority::Normal, 8);
-    metrics.observe(Nanos(from), &Event::Arrived { request, op, priority, sectors });
+    metrics.observe(Nanos(from), &Event::Arrived { request, op, attributes: Attributes::of(priority), sectors });
     Completion {
         for_failure: false,
         request,
         op,
-        priority,
+        attributes: Attributes::of(priority),
         sectors,
         sector: 0,
         arrived: Nanos(from),

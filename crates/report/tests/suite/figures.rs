@@ -3,7 +3,8 @@
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Cost, DriveResult, HLayer, Identity, Interval, Measured, Metrics, Report, Scope, conclude};
 use wordline_units::{
-    BlockId, Bytes, Cause, CellKind, ChannelId, DieId, FlashOp, Geometry, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId,
+    Attributes, BlockId, Bytes, Cause, CellKind, ChannelId, DieId, FlashOp, Geometry, GroupId, HostOp, JobId, Nanos, PageId, Priority,
+    RequestId,
 };
 
 use crate::fabricated::Toy;
@@ -24,12 +25,12 @@ fn scope() -> Scope {
 fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32) {
     let (request, priority) = (RequestId(0), Priority::Normal);
     let stages = Stages { core: Nanos(took / 4), die: Nanos(took - took / 4), ..Stages::default() };
-    metrics.observe(Nanos(from), &Event::Arrived { request, op, priority, sectors });
+    metrics.observe(Nanos(from), &Event::Arrived { request, op, attributes: Attributes::of(priority), sectors });
     let done = Completion {
         for_failure: false,
         request,
         op,
-        priority,
+        attributes: Attributes::of(priority),
         sectors,
         sector: 0,
         arrived: Nanos(from),
@@ -71,7 +72,7 @@ fn operation(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]
         errors: 0,
         stops: 0,
         stops_now: 0,
-        priority: None,
+        attributes: None,
     }
 }
 

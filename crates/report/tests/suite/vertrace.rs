@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use wordline_engine::{Event, Observer, UnitPlace, UnitStep};
 use wordline_report::VerTrace;
 use wordline_report::vertrace::{FileScope, FileStep};
-use wordline_units::{BlockId, Bytes, DieId, HostOp, Nanos, Priority, RequestId};
+use wordline_units::{Attributes, BlockId, Bytes, DieId, HostOp, Nanos, RequestId};
 
 const DIE: DieId = DieId(0);
 const SECTORS: u64 = 8;
@@ -31,7 +31,7 @@ impl Hand {
     fn asks(&mut self, file: u32, op: HostOp, unit: u64, units: u64, replaces: bool) {
         let sectors = (units * SECTORS) as u32;
         self.told.send(FileStep { file, version: 0, sector: unit * SECTORS, sectors, op, replaces }).expect("the books listen");
-        self.books.observe(Nanos(0), &Event::Arrived { request: RequestId(0), op, priority: Priority::Normal, sectors });
+        self.books.observe(Nanos(0), &Event::Arrived { request: RequestId(0), op, attributes: Attributes::NONE, sectors });
     }
 
     fn take(&mut self, unit: u64, from: Option<UnitPlace>) {
@@ -151,5 +151,5 @@ fn books_that_do_not_agree_are_noticed() {
 fn a_write_that_nobody_spoke_of_is_noticed() {
     let mut hand = Hand::new();
     let sectors = 8;
-    hand.books.observe(Nanos(0), &Event::Arrived { request: RequestId(0), op: HostOp::Write, priority: Priority::Normal, sectors });
+    hand.books.observe(Nanos(0), &Event::Arrived { request: RequestId(0), op: HostOp::Write, attributes: Attributes::NONE, sectors });
 }

@@ -2,7 +2,7 @@
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Account, Interval, Metrics, Scope};
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, Priority, RequestId};
+use wordline_units::{Attributes, BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, JobId, Nanos, PageId, RequestId};
 
 use crate::fabricated::Toy;
 
@@ -20,7 +20,7 @@ fn scope() -> Scope {
 }
 
 fn arrived(request: u32) -> Event {
-    Event::Arrived { request: RequestId(request), op: HostOp::Read, priority: Priority::Normal, sectors: 8 }
+    Event::Arrived { request: RequestId(request), op: HostOp::Read, attributes: Attributes::NONE, sectors: 8 }
 }
 
 fn completed(request: u32, from: u64, took: u64) -> Event {
@@ -28,7 +28,7 @@ fn completed(request: u32, from: u64, took: u64) -> Event {
         for_failure: false,
         request: RequestId(request),
         op: HostOp::Read,
-        priority: Priority::Normal,
+        attributes: Attributes::NONE,
         sectors: 8,
         sector: 0,
         arrived: Nanos(from),
@@ -65,7 +65,7 @@ fn flash(die: u16, issued: u64, array: u64, bus: u64) -> Event {
         errors: 0,
         stops: 0,
         stops_now: 0,
-        priority: None,
+        attributes: None,
     })
 }
 

@@ -94,8 +94,8 @@ fn record(request: &HostRequest) -> TraceRecord {
         length: Bytes(u64::from(request.sectors) * SECTOR_BYTES),
         latency: None,
         fua: request.fua,
-        priority: Some(request.priority),
-        insecure: request.insecure,
+        priority: Some(request.attributes.priority),
+        insecure: !request.attributes.secure,
     }
 }
 

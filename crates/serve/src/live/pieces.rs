@@ -90,7 +90,7 @@ impl Pieces {
     /// The next host request. `holds` says whether the unit at a byte holds something.
     pub(super) fn next(&mut self, holds: impl Fn(u64) -> bool) -> Option<Piece> {
         let mut piece = self.next_plain(holds)?;
-        piece.request.insecure = self.insecure && piece.request.op == HostOp::Write;
+        piece.request.attributes.secure = !self.insecure || piece.request.op != HostOp::Write;
         Some(piece)
     }
 
@@ -220,7 +220,7 @@ mod tests {
         for (op, insecure) in all.into_iter().flat_map(|op| [(op.clone(), true), (op, false)]) {
             let mut pieces = Pieces::of(op.clone(), 16_384, insecure);
             let said: Vec<HostRequest> = std::iter::from_fn(|| pieces.next(|_| true)).map(|piece| piece.request).collect();
-            assert!(said.iter().all(|request| request.insecure == (insecure && request.op == HostOp::Write)), "{op:?}: {said:?}");
+            assert!(said.iter().all(|request| request.attributes.secure == (!insecure || request.op != HostOp::Write)), "{op:?}: {said:?}");
             assert!(!said.is_empty());
         }
     }

@@ -356,7 +356,7 @@ impl<P: Payload> Worker<P> {
         // The drive gives a completed request's id, and its bytes' place, to the next.
         self.answer();
         let Some(Piece { request, bytes }) = job.piece.take() else { return };
-        let request = HostRequest { at: self.drive.now(), priority: job.priority, ..request };
+        let request = HostRequest { at: self.drive.now(), attributes: request.attributes.with_priority(job.priority), ..request };
         self.recorders.iter_mut().for_each(|recorder| recorder.request(request.at, &request));
         self.is_unflushed |= matches!(request.op, HostOp::Write | HostOp::Trim);
         if request.op == HostOp::Write {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, HostOp, HostRequest, Priority};
+use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Priority};
 
 use super::cache::{Owner, PageCache};
 use super::space::{Extent, Space};
@@ -311,7 +311,7 @@ impl System {
     /// Make everything durable that was written.
     pub fn sync(&mut self) {
         self.write_back(true);
-        let request = HostRequest { priority: self.priority, ..HostRequest::new(HostOp::Flush, 0, 0) };
+        let request = HostRequest { attributes: Attributes::of(self.priority), ..HostRequest::new(HostOp::Flush, 0, 0) };
         self.requests.push_back(Tagged { request, tag: None });
     }
 
@@ -376,7 +376,8 @@ impl System {
     }
 
     fn write_out(&mut self, piece: Extent, owner: Owner, is_durable: bool) {
-        let request = HostRequest { fua: is_durable, insecure: !owner.is_secure, ..self.of(HostOp::Write, piece) };
+        let attributes = Attributes::of(self.priority).with_secure(owner.is_secure);
+        let request = HostRequest { fua: is_durable, attributes, ..self.of(HostOp::Write, piece) };
         self.requests.push_back(Tagged { request, tag: Some(owner.tag) });
         self.writes += 1;
         self.written += piece.len;
@@ -447,6 +448,6 @@ impl System {
     fn of(&self, op: HostOp, extent: Extent) -> HostRequest {
         let sectors = self.block / SECTOR_BYTES;
         let request = HostRequest::new(op, extent.start * sectors, (extent.len * sectors) as u32);
-        HostRequest { priority: self.priority, ..request }
+        HostRequest { attributes: Attributes::of(self.priority), ..request }
     }
 }

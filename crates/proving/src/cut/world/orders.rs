@@ -103,10 +103,10 @@ impl World {
         let mut units = Vec::with_capacity(brought.len());
         for (carried, lpn) in brought {
             units.push(match carried {
-                Carried::Buffered { slot, version, insecure } => {
+                Carried::Buffered { slot, version, attributes } => {
                     let version = self.marked(lpn, version);
                     Stored {
-                        mark: Mark { lpn, version, lost: 0, insecure },
+                        mark: Mark { lpn, version, lost: 0, insecure: !attributes.secure },
                         bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()),
                         key: None,
                     }

@@ -9,7 +9,7 @@ use wordline_engine::{Event, Observer};
 use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Id, Nanos, RequestId};
+use wordline_units::{Attributes, HostOp, HostRequest, Id, Nanos, RequestId};
 
 use super::wicked::{Ills, Wicked};
 use super::world::{World, world};
@@ -371,7 +371,10 @@ fn load(
         } else {
             Vec::new()
         };
-        let request = HostRequest { insecure, ..request(drive, op, range.start, range.end - range.start, fua) };
+        let request = HostRequest {
+            attributes: Attributes::NONE.with_secure(!insecure),
+            ..request(drive, op, range.start, range.end - range.start, fua)
+        };
         let id = drive.submit(&request, &bytes);
         asked.push(Asked { id, units: range, stamp: stamped_as, fua, is_flush, covers });
     }
