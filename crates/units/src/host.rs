@@ -113,12 +113,6 @@ impl Attributes {
         }
     }
 
-    /// The same attributes with `priority`.
-    #[must_use]
-    pub const fn with_priority(self, priority: Priority) -> Attributes {
-        Attributes { priority, ..self }
-    }
-
     /// The same attributes of data that is secure or not.
     #[must_use]
     pub const fn with_secure(self, secure: bool) -> Attributes {

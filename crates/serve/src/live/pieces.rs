@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wordline_drive::HostBytes;
 use wordline_nbd::Op;
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{Attributes, HostOp, HostRequest};
 
 /// Zeroes are written in pieces of no more than this.
 const ZEROES: u64 = 1 << 20;
@@ -19,7 +19,7 @@ pub(super) struct Pieces {
     steps: VecDeque<Step>,
     unit: u64,
     /// What is written need not be secret.
-    insecure: bool,
+    attributes: Attributes,
 }
 
 /// One host request and its bytes.
@@ -58,9 +58,10 @@ enum Step {
 }
 
 impl Pieces {
-    /// What `op` asks of a drive whose mapping units have `unit` bytes; nothing where the drive need not be asked. Writes say `insecure`.
-    pub(super) fn of(op: Op, unit: u64, insecure: bool) -> Pieces {
-        let mut pieces = Pieces { steps: VecDeque::new(), unit, insecure };
+    /// Requests of `op` to a drive whose mapping units have `unit` bytes; none where the drive need not be asked. They have `attributes`, and all but writes
+    /// are secure.
+    pub(super) fn of(op: Op, unit: u64, attributes: Attributes) -> Pieces {
+        let mut pieces = Pieces { steps: VecDeque::new(), unit, attributes };
         match op {
             Op::Read { offset, length } => pieces.steps.push_back(plain(HostOp::Read, offset, u64::from(length))),
             Op::Write { offset, data, fua } => {
@@ -90,7 +91,7 @@ impl Pieces {
     /// The next host request. `holds` says whether the unit at a byte holds something.
     pub(super) fn next(&mut self, holds: impl Fn(u64) -> bool) -> Option<Piece> {
         let mut piece = self.next_plain(holds)?;
-        piece.request.attributes.secure = !self.insecure || piece.request.op != HostOp::Write;
+        piece.request.attributes = self.attributes.with_secure(self.attributes.secure || piece.request.op != HostOp::Write);
         Some(piece)
     }
 
@@ -164,7 +165,7 @@ mod tests {
 
     /// Requests for a drive whose units hold something if they are not trimmed whole, or hold nothing.
     fn asked_of(op: Op, holds: bool) -> Vec<(HostOp, u64, u32, bool)> {
-        let mut pieces = Pieces::of(op, 16_384, false);
+        let mut pieces = Pieces::of(op, 16_384, Attributes::NONE);
         std::iter::from_fn(|| pieces.next(|_| holds))
             .map(|piece| (piece.request.op, piece.request.sector, piece.request.sectors, piece.request.fua))
             .collect()
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_was_zeroed_and_written_since_is_not_trimmed_again() {
-        let mut pieces = Pieces::of(Op::Trim { offset: 512, length: 1_024, fua: false }, 16_384, false);
+        let mut pieces = Pieces::of(Op::Trim { offset: 512, length: 1_024, fua: false }, 16_384, Attributes::NONE);
         assert_eq!(pieces.next(|_| true).map(|piece| piece.request.op), Some(HostOp::Trim));
         assert_eq!(pieces.zeroed(), None);
         pieces.leave_zeroed();
@@ -218,7 +219,7 @@ mod tests {
             Op::Read { offset: 0, length: 512 },
         ];
         for (op, insecure) in all.into_iter().flat_map(|op| [(op.clone(), true), (op, false)]) {
-            let mut pieces = Pieces::of(op.clone(), 16_384, insecure);
+            let mut pieces = Pieces::of(op.clone(), 16_384, Attributes::NONE.with_secure(!insecure));
             let said: Vec<HostRequest> = std::iter::from_fn(|| pieces.next(|_| true)).map(|piece| piece.request).collect();
             assert!(said.iter().all(|request| request.attributes.secure == (!insecure || request.op != HostOp::Write)), "{op:?}: {said:?}");
             assert!(!said.is_empty());

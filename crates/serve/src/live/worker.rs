@@ -9,7 +9,7 @@ use wordline_chip::Payload;
 use wordline_drive::Drive;
 use wordline_nbd::{Errno, Op};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Attributes, HostOp, HostRequest, Nanos};
 
 use super::clock::{Clock, Timing};
 use super::errand::Errand;
@@ -82,7 +82,6 @@ struct Job {
     piece: Option<Piece>,
     /// And after that.
     pieces: Pieces,
-    priority: Priority,
     is_read: bool,
     /// Its client has asked for a trim.
     is_trim: bool,
@@ -279,11 +278,14 @@ impl<P: Payload> Worker<P> {
         }
         let class = Hints::of_classes(&session.opened.classes);
         let otherwise = class.priority.unwrap_or_default();
-        let (priority, insecure) = match reach(&op) {
-            Some((from, end)) => (self.hints.priority(from, end, otherwise), self.hints.is_insecure(from, end, class.security)),
-            None => (otherwise, false),
+        let attributes = match reach(&op) {
+            Some((from, end)) => {
+                let priority = self.hints.priority(from, end, otherwise);
+                Attributes::of(priority).with_secure(!self.hints.is_insecure(from, end, class.security))
+            }
+            None => Attributes::of(otherwise),
         };
-        let job = self.job(op, (priority, insecure), End::Client(done), came);
+        let job = self.job(op, attributes, End::Client(done), came);
         self.arriving.extend(job);
     }
 
@@ -300,7 +302,7 @@ impl<P: Payload> Worker<P> {
     }
 
     /// The job that does `op`. Every operation that comes here has at least one piece.
-    fn job(&self, op: Op, (priority, insecure): (Priority, bool), end: End, came: Option<Instant>) -> Option<Job> {
+    fn job(&self, op: Op, attributes: Attributes, end: End, came: Option<Instant>) -> Option<Job> {
         let is_read = matches!(op, Op::Read { .. });
         let is_durable = match &op {
             Op::Flush => true,
@@ -308,9 +310,9 @@ impl<P: Payload> Worker<P> {
             Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
         };
         let is_trim = matches!(op, Op::Trim { .. });
-        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, insecure);
+        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, attributes);
         let piece = Some(pieces.next(|at| self.drive.holds(at / SECTOR_BYTES))?);
-        Some(Job { end, piece, pieces, priority, is_read, is_trim, has_freed: false, is_durable, came, has_begun: false })
+        Some(Job { end, piece, pieces, is_read, is_trim, has_freed: false, is_durable, came, has_begun: false })
     }
 
     /// Submit everything that may go to the drive now.
@@ -323,7 +325,7 @@ impl<P: Payload> Worker<P> {
                 self.prepare(&errand);
                 self.is_on_errand = true;
                 self.is_unflushed = false;
-                let flush = self.job(Op::Flush, (Priority::Normal, false), End::Errand(errand), None);
+                let flush = self.job(Op::Flush, Attributes::NONE, End::Errand(errand), None);
                 self.going_on.extend(flush);
             }
             let job = match self.going_on.pop_front() {
@@ -356,7 +358,7 @@ impl<P: Payload> Worker<P> {
         // The drive gives a completed request's id, and its bytes' place, to the next.
         self.answer();
         let Some(Piece { request, bytes }) = job.piece.take() else { return };
-        let request = HostRequest { at: self.drive.now(), attributes: request.attributes.with_priority(job.priority), ..request };
+        let request = HostRequest { at: self.drive.now(), ..request };
         self.recorders.iter_mut().for_each(|recorder| recorder.request(request.at, &request));
         self.is_unflushed |= matches!(request.op, HostOp::Write | HostOp::Trim);
         if request.op == HostOp::Write {
