@@ -61,7 +61,7 @@ pub(crate) struct Flight {
     pub(crate) no_answer: bool,
     /// Present try of a read.
     pub(crate) last: ReadTry,
-    /// Class with which a read waited in its die's queue.
+    /// Attributes with which a read waited in its die's queue.
     attributes: Option<Attributes>,
     /// Next try of a read, after one that error correction cannot mend; `None`: the read fails.
     pub(crate) next: Option<ReadTry>,

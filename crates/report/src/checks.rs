@@ -182,10 +182,10 @@ impl Checks {
                     was.arrived.0,
                     was.op.name(),
                     was.sectors,
-                    was.attributes.priority,
+                    was.attributes,
                     done.op.name(),
                     done.sectors,
-                    done.attributes.priority,
+                    done.attributes,
                     done.arrived.0
                 )
             });
