@@ -25,6 +25,11 @@ pub fn shown(result: &LifetimesResult) -> String {
     text.trim_end().to_owned()
 }
 
+/// Words on a life that is known within the share `off` of itself.
+fn known(off: f64) -> String {
+    if off < 1.0 { format!("known within {}", share(off)) } else { "known no closer than its own length".to_owned() }
+}
+
 /// The figures of a life, each with its name. `first`: the life that this one is held against.
 pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>) -> Vec<(&'static str, String)> {
     let cycles = &life.cycles;
@@ -44,10 +49,10 @@ pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>) -> Vec
         (
             "written",
             format!(
-                "{} TB, {} drive writes{ratio}; known within {}{of_that}",
+                "{} TB, {} drive writes{ratio}; {}{of_that}",
                 number(life.written_bytes as f64 / 1e12),
                 number(life.drive_writes),
-                share(life.resolution + life.leaps_off)
+                known(life.resolution + life.leaps_off)
             ),
         ),
         ("life", format!("{} years at {} drive writes a day{passes}", number(life.years), number(life.dwpd))),
@@ -117,6 +122,8 @@ mod tests {
         let mut whole = lives();
         whole.drives[0].leaps_off = 0.0;
         assert!(shown(&whole).contains("TB, 300 drive writes; known within 0.4 %\n"), "a whole life has no leaps");
+        whole.drives[0].resolution = 7.0;
+        assert!(shown(&whole).contains("TB, 300 drive writes; known no closer than its own length\n"), "it ended in its first epoch");
     }
 
     #[test]
