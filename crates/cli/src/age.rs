@@ -15,6 +15,9 @@ pub(crate) fn age(options: &AgeOptions) -> Result<(), Failure> {
     let (plan, _) = options.options.load(&options.drive, &[])?;
     let fill = share(&options.fill)?;
     let overwrite = options.overwrite.as_deref().map(Overwrite::parse).transpose()?;
+    if let Some(overwrite) = options.overwrite.as_deref().filter(|_| fill == 0.0) {
+        return Err(Failure::Usage(format!("--overwrite {overwrite} has nothing to overwrite: --fill is {}", options.fill)));
+    }
     Places::reading(plan.files()).write(&options.save)?;
     let watch = Stopwatch::start();
     let usage = Usage { fill, is_steady: options.steady, overwrite };
@@ -35,7 +38,7 @@ pub(crate) fn age(options: &AgeOptions) -> Result<(), Failure> {
         told += &format!(", overwritten {} times with a write amplification of {waf:.3}", overwrite.times());
     }
     if let Some(age) = used.age {
-        told += &format!(", aged by {} cycles and {} d of retention", age.cycles, age.retention / 86_400.0);
+        told += &format!(", aged by {} cycles and {} d of retention", age.cycles, (age.retention / 86.4).round() / 1e3);
     }
     let size = save(&options.save, saved::to_bytes(&plan, &used.image, None))?;
     let cost = watch.read();

@@ -125,7 +125,7 @@ pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
             let near = nearest(cycles, names()).or_else(|| names().find(begins));
             wrong(&match near {
                 Some(near) => format!("'{cycles}' is no number of cycles and no stage of life; did you mean '{near}'?"),
-                None => format!("'{cycles}' is no number of cycles"),
+                None => format!("'{cycles}' is no whole number of cycles up to {CYCLES_MOST}"),
             })
         })?,
     };
@@ -136,6 +136,9 @@ pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
     Ok(settings)
 }
 
+/// Most cycles of an age.
+const CYCLES_MOST: u32 = 1_000_000;
+
 /// `2k`, `1.5k` or `300`.
 fn count(text: &str) -> Option<u32> {
     let (number, times) = match text.strip_suffix(['k', 'K']) {
@@ -143,7 +146,7 @@ fn count(text: &str) -> Option<u32> {
         None => (text, 1.0),
     };
     let value = number.parse::<f64>().ok()? * times;
-    (value.is_finite() && (0.0..=1e6).contains(&value) && value.fract() == 0.0).then_some(value as u32)
+    (value.is_finite() && (0.0..=f64::from(CYCLES_MOST)).contains(&value) && value.fract() == 0.0).then_some(value as u32)
 }
 
 #[cfg(test)]

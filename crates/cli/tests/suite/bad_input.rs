@@ -49,6 +49,8 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["run", "--from", "longer.wl", "--requests", "1"], &["longer.wl", "4 bytes stand behind"]),
         (&["run", "pageftl", "--interval", "10"], &["--interval", "bare number", "ms"]),
         (&["run", "pageftl", "--interval", "0ms"], &["--interval", "longer than 0"]),
+        (&["run", "pageftl", "--age", "99999k"], &["'99999k'", "whole number of cycles up to 1000000"]),
+        (&["age", "pageftl", "--fill", "0%", "--overwrite", "random:2x", "--save", "none.wl"], &["--overwrite random:2x", "--fill is 0%"]),
         (&["compare", "--interval", "10 parsecs"], &["--interval", "parsecs", "ms"]),
         (&["trace", "info", "eight.csv"], &["eight.csv:2", "seven columns", "there are 8"]),
         (&["run", "pageftl", "--workload", "late.csv"], &["late.csv:3", "100 s earlier", "sort the file by time"]),
