@@ -80,8 +80,8 @@ fn care(waf: &Waf) -> f64 {
     [waf.wear, waf.disturb, waf.refresh].into_iter().flatten().sum()
 }
 
-/// Under uniform writes all blocks wear alike and no data grows old: techniques that move data for wear or age have next to nothing to do, and as their source
-/// calls none of them dear, each leaves the drive within 2 % as fast as it was.
+/// Blocks wear alike under uniform writes, and no data grows old there: a technique that moves data for wear or age has next to nothing to do, and leaves the
+/// drive within 2 % as fast as its base.
 #[test]
 fn under_uniform_writes_care_for_blocks_costs_next_to_nothing_new_steady_and_at_each_stage() {
     let of_rftl = ["longlive", "rftl", "boundedread", "fastcopy", "ort-pe", "pewear-8k"].map(|name| (name, "paper-rftl"));
