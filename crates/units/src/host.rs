@@ -83,6 +83,8 @@ pub enum Tolerance {
 
 /// Attributes of a request. They travel with it, with its units and with the flash operations for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+// One word, so that a copy is one move.
+#[repr(align(4))]
 pub struct Attributes {
     /// Queue through which the request comes.
     pub priority: Priority,
