@@ -23,8 +23,7 @@ pub struct Figures {
     pub exported: Bytes,
     /// Nominal spare: (raw − exported) / raw.
     pub spare_factor: f64,
-    /// Usable spare: [`Figures::spare_factor`] less [`SetAside::total`] over raw. What GC really works with, and what the formulas of write amplification
-    /// take.
+    /// Usable spare: (usable − exported) / usable, where usable flash is raw flash less [`SetAside::total`]. GC works with it. Less than nothing for a drive that shows more than it has.
     pub usable_spare: f64,
     /// Flash that holds no data for good, by what keeps it free.
     pub set_aside: SetAside,
@@ -76,11 +75,14 @@ impl SetAside {
     }
 }
 
-/// [`Figures::usable_spare`] of a drive. Less than nothing for one that shows more than it has.
+/// [`Figures::usable_spare`] of a drive.
 pub(crate) fn usable_spare(config: &Config) -> f64 {
     let geometry = &config.sheet.geometry;
     let groups = f64::from(geometry.dies()) * f64::from(geometry.blocks);
-    1.0 - config.exported().0 as f64 / geometry.raw().0 as f64 - SetAside::of(config).total() / groups
+    let shown = config.exported().0 as f64 / geometry.raw().0 as f64;
+    // A drive of which everything is set aside has a group, so that the share is a number: below any that a drive can have.
+    let usable = (groups - SetAside::of(config).total()).max(1.0) / groups;
+    1.0 - shown / usable
 }
 
 /// The share of a block group that takes data.

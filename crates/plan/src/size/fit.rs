@@ -1,14 +1,15 @@
 //! Search for the shape of a drive of another size: flash on which GC has the share of spare that it has at the drive's own size.
 //!
-//! Usable spare is what GC works with: nominal spare less what it keeps free, the empty half of open blocks, metadata and marks
-//! ([`Figures::usable_spare`](crate::figures::Figures::usable_spare)). Most of that is a number of block groups of each die, so it is a greater share of fewer
-//! blocks, and a small drive needs more nominal spare.
+//! Usable spare is what GC works with: spare less what it keeps free, the empty half of open blocks, metadata and marks, as a share of the flash that data and
+//! GC have ([`Figures::usable_spare`](crate::figures::Figures::usable_spare)). Most of what is set aside is a number of block groups of each die, so it is a
+//! greater share of fewer blocks, and a small drive needs more nominal spare.
 //!
 //! Many shapes keep the usable share within its tolerance. Write amplification differs between them, since fewer blocks, and smaller ones, act as more spare
 //! (docs/models/write-amplification.md, "Fewer and smaller blocks"). The search takes whole blocks where that makes little difference, and otherwise the shape
 //! for which it makes least.
 
 use wordline_drive::Config;
+use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::declaration::{Need, Table};
 
 use super::{SPARE_TOLERANCE, Shape};
@@ -19,14 +20,13 @@ use crate::plan::Plan;
 pub(super) const DIES_MAX: u64 = 1 << 16;
 /// Numbers of dies that are tried, the fewest first: more dies have fewer blocks each, and lack nothing else.
 const DIES_TRIED: usize = 2;
-/// A plane of *N* blocks acts as one of unlimited blocks with this share of *1/N* more spare, and [`SPARE_OF_START`] for each block that GC keeps free. Source:
-/// the tables named above.
-const SPARE_OF_FEW_BLOCKS: f64 = 0.45;
-/// Share of a block that GC has for use of each that it is said to keep free.
-const SPARE_OF_START: f64 = 0.08;
+/// A plane of *N* blocks acts as one of unlimited blocks with this share of *1/N* more spare. Source: the tables named above, 0.43 to 0.59.
+const SPARE_OF_FEW_BLOCKS: f64 = 0.5;
+/// Share of a block that GC in turns with the host has for use of those that it is said to keep free, because a block fills while a victim is emptied.
+const SPARE_OF_TURNS: f64 = 0.5;
 /// Blocks of *b* units act as unlimited ones with this share of *1/b* more spare. Source: the table named above, 0.51 to 0.52.
 const SPARE_OF_SMALL_BLOCKS: f64 = 0.5;
-/// Whole blocks are taken where they act as spare that is off by no more than this share of raw flash.
+/// Whole blocks are taken where they act as spare that is off by no more than this share.
 const OFF_OF_WHOLE: f64 = 0.002;
 /// Shapes that act as spare off by no more than this apart are as good, and the largest blocks are taken.
 const AS_GOOD: f64 = 0.0005;
@@ -42,10 +42,11 @@ struct Probe {
     own_acts: f64,
 }
 
-/// Spare that a drive acts as having beyond its own, as a share of raw flash, by the number and the size of its blocks.
+/// Spare that a drive acts as having beyond its own, as a share of usable flash, by the number and the size of its blocks.
 fn acts_as(config: &Config) -> f64 {
-    let few = SPARE_OF_FEW_BLOCKS + SPARE_OF_START * f64::from(config.firmware.gc.start);
-    few / f64::from(config.sheet.geometry.blocks) + SPARE_OF_SMALL_BLOCKS / f64::from(wordline_ftl::data_units(&config.firmware))
+    let turns = if config.firmware.gc.scheduler == Scheduler::Paced { SPARE_OF_TURNS } else { 0.0 };
+    (SPARE_OF_FEW_BLOCKS + turns) / f64::from(config.sheet.geometry.blocks)
+        + SPARE_OF_SMALL_BLOCKS / f64::from(wordline_ftl::data_units(&config.firmware))
 }
 
 impl Probe {
@@ -69,7 +70,7 @@ impl Probe {
         blocks > config.firmware.spare_blocks && wordline_ftl::data_units(&config.firmware) > 0
     }
 
-    /// Distance of usable spare from the drive's own, as a share of raw flash, negative where it is less; `None`: blocks hold no data.
+    /// Distance of usable spare from the drive's own, as a share of usable flash, negative where it is less; `None`: blocks hold no data.
     fn off(&mut self, shape: Shape, bytes: u64) -> Option<f64> {
         self.takes(shape, bytes).then(|| usable_spare(&self.config) - self.own)
     }

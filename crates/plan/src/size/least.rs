@@ -11,21 +11,28 @@ const STEPS: u64 = 32;
 /// Shapes that are tried for each.
 const TRIED: usize = 2;
 
-/// Why none of these drives, all alike, can have `bytes`. `refused` is what was wrong with the best shape, if there was any.
-pub(super) fn refuse(plans: &[&Plan], bytes: u64, refused: Option<PlanError>, no: &dyn Fn(String) -> PlanError) -> PlanError {
-    let first = plans[0].figures();
+/// Why none of these drives, all alike, can have `bytes`. `refused` is what was wrong with the best shape, if there was any, and the place of the drive
+/// that could not have it.
+pub(super) fn refuse(
+    plans: &[&Plan],
+    bytes: u64,
+    refused: Option<(usize, PlanError)>,
+    no: &dyn Fn(&Plan, String) -> PlanError,
+) -> PlanError {
+    let drive = plans[refused.as_ref().map_or(0, |(place, _)| *place)];
+    let (refused, first) = (refused.map(|(_, why)| why), drive.figures());
     let (spare, tolerance) = (first.usable_spare * 100.0, SPARE_TOLERANCE * 100.0);
     let mut why = match (&refused, plans) {
         (Some(why), _) => {
-            format!("no flash with the usable spare that it has, {spare:.2} % of raw flash, makes a drive: {}", first_of(why))
+            format!("no flash with the usable spare that it has, {spare:.2} % of usable flash, makes a drive: {}", first_of(why))
         }
-        (None, [_]) => format!("its usable spare would not stay within {tolerance} % of raw flash of the {spare:.2} % it has"),
+        (None, [_]) => format!("its usable spare would not stay within {tolerance} % of usable flash of the {spare:.2} % it has"),
         (None, _) => {
             let each: Vec<String> =
                 plans.iter().map(|plan| format!("{} {:.2} %", plan.name(), plan.figures().usable_spare * 100.0)).collect();
             format!(
                 "drives that have the same flash are compared on one shape of it, and with none would the usable spare of all stay within {tolerance} % of \
-                 raw flash of what it is: {}",
+                 usable flash of what it is: {}",
                 each.join(", ")
             )
         }
@@ -34,11 +41,11 @@ pub(super) fn refuse(plans: &[&Plan], bytes: u64, refused: Option<PlanError>, no
         why += &format!("; a technique goes by tables of h-layers, for which blocks need at least {LAYERS_OF_TABLES}");
     }
     match next(plans, bytes) {
-        Some(least) => no(format!("{why}; expected at least {}", SIZE.write(least))),
+        Some(least) => no(drive, format!("{why}; expected at least {}", SIZE.write(least))),
         None => refused.unwrap_or_else(|| {
             let most = u128::from(DIES_MAX) * u128::from(first.exported.0) / u128::from(first.dies);
             let most = wordline_units::Bytes(u64::try_from(most).unwrap_or(u64::MAX));
-            no(format!("{why}; {DIES_MAX} dies, the most there can be, hold about {most}"))
+            no(drive, format!("{why}; {DIES_MAX} dies, the most there can be, hold about {most}"))
         }),
     }
 }

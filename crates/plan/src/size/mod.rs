@@ -18,7 +18,7 @@ use crate::quantity::{SIZE, shown};
 /// Drives of another size, each with the settings that make it of the one that it was.
 pub type Sized = Vec<(Plan, Vec<String>)>;
 
-/// Greatest distance of the share of usable spare from the drive's own: half a percent of raw flash.
+/// Greatest distance of the share of usable spare from the drive's own: half a percent of usable flash.
 pub const SPARE_TOLERANCE: f64 = 0.005;
 /// Number of shapes that are checked as whole drives before a size is refused for what is wrong with them.
 const SHAPES_TRIED: usize = 64;
@@ -139,25 +139,26 @@ fn is_alike(one: &Plan, other: &Plan) -> bool {
 
 /// These drives, all alike, in the shape of this size that suits all of them best.
 fn of_one_shape(plans: &[&Plan], size: &str) -> Result<Sized, PlanError> {
-    let no = |why: String| PlanError::Size { drive: plans[0].name().to_owned(), size: shown(size), why };
-    let bytes = read_size(size).map_err(&no)?.0;
+    let no = |drive: &Plan, why: String| PlanError::Size { drive: drive.name().to_owned(), size: shown(size), why };
+    let bytes = read_size(size).map_err(|why| no(plans[0], why))?.0;
     for plan in plans {
         let granule = plan.size_step();
         if bytes == 0 || !bytes.is_multiple_of(granule) {
             let below = bytes / granule * granule;
             let near: Vec<String> = [below, below + granule].into_iter().filter(|&near| near > 0).map(|near| SIZE.write(near)).collect();
-            return Err(no(format!("this drive comes in steps of {}: expected {}", SIZE.write(granule), near.join(" or "))));
+            return Err(no(plan, format!("this drive comes in steps of {}: expected {}", SIZE.write(granule), near.join(" or "))));
         }
     }
     all_made(plans, bytes, SHAPES_TRIED).map_err(|refused| least::refuse(plans, bytes, refused, &no))
 }
 
 /// These drives, all alike, with `bytes` for the host, in the first of at most `tried` shapes that all of them can have. The error is what was wrong with the
-/// first one; `None`: no shape keeps the share of usable spare.
-fn all_made(plans: &[&Plan], bytes: u64, tried: usize) -> Result<Sized, Option<PlanError>> {
+/// first one, and which of the drives that was (its place); `None`: no shape keeps the share of usable spare.
+fn all_made(plans: &[&Plan], bytes: u64, tried: usize) -> Result<Sized, Option<(usize, PlanError)>> {
     let mut refused = None;
     for shape in fit::fitting(plans, bytes).into_iter().take(tried) {
-        let made = plans.iter().map(|plan| plan.made(plan.settings(shape, bytes, plan))).collect::<Result<Sized, PlanError>>();
+        let of = |(place, plan): (usize, &&Plan)| plan.made(plan.settings(shape, bytes, plan)).map_err(|why| (place, why));
+        let made = plans.iter().enumerate().map(of).collect::<Result<Sized, (usize, PlanError)>>();
         match made {
             Ok(all) => return Ok(all),
             Err(why) => _ = refused.get_or_insert(why),
@@ -289,7 +290,7 @@ mod tests {
         let few = Plan::load("pageftl").expect("a preset");
         let many = Plan::load_set("pageftl", &["gc.start=16"]).expect("it has room");
         let told = sized_alike(&[&few, &many], "128 MiB").expect_err("one keeps 12 more blocks free").to_string();
-        assert!(told.contains("pageftl 5.83 %, pageftl 3.03 %"), "{told}");
+        assert!(told.contains("pageftl 5.90 %, pageftl 3.15 %"), "{told}");
         let alike = sized_alike(&[&few, &many], &named(&told)).expect("the size that was named");
         assert_eq!(alike[0].0.build().sheet.geometry, alike[1].0.build().sheet.geometry);
         assert!(is_kept(&alike[0].0, &few) && is_kept(&alike[1].0, &many));

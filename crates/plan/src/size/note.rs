@@ -3,8 +3,11 @@
 use super::SPARE_TOLERANCE;
 use crate::plan::Plan;
 
+/// Share of what the host sees from which a write buffer is noted.
+const BUFFER_TOLD: f64 = 0.02;
+
 impl Plan {
-    /// Notes on `sized`, which is this drive at another size: blocks of another shape, more dies, and usable spare that is not what it was.
+    /// Notes on `sized`, which is this drive at another size: blocks of another shape, more dies, a write buffer that is much of it, and usable spare that is not what it was.
     pub(super) fn size_notes(&self, sized: &Plan) -> Vec<String> {
         let (was, is) = (&self.config().sheet.geometry, &sized.config().sheet.geometry);
         let (before, after) = (self.figures(), sized.figures());
@@ -25,9 +28,22 @@ impl Plan {
                 after.exported, is.dies_per_channel, was.dies_per_channel, before.exported
             ));
         }
+        let buffer = |plan: &Plan| {
+            let config = plan.config();
+            f64::from(config.cores) * config.firmware.buffer.units as f64 / config.exported_units as f64
+        };
+        if buffer(sized) > BUFFER_TOLD.max(buffer(self)) {
+            notes.push(format!(
+                "at {} its write buffer is {} of what the host sees instead of {}: the buffer takes rewrites of it that flash would take, and write \
+                 amplification is lower",
+                after.exported,
+                percent(buffer(sized)),
+                percent(buffer(self))
+            ));
+        }
         if off(after.usable_spare, before.usable_spare) {
             notes.push(format!(
-                "at {} usable spare is {} of raw flash, at the drive's own {} it is {}",
+                "at {} usable spare is {} of usable flash, at the drive's own {} it is {}",
                 after.exported,
                 percent(after.usable_spare),
                 before.exported,
@@ -52,11 +68,13 @@ mod tests {
             small.contains("2 GiB") && small.contains("instead of 48") && !small.contains("usable spare is") && !small.contains("dies"),
             "{small}"
         );
+        let cached = Plan::load("mqsim-default").expect("a preset").sized("1 GiB").expect("it has room").0.notes().join("; ");
+        assert!(cached.contains("write buffer is 25.00 % of what the host sees"), "{cached}");
         let large = notes("64 GiB");
         assert!(large.contains("dies on each channel instead of 4") && !large.contains("h-layers"), "{large}");
         // A drive of before this rule, whose media are there.
         let old = Plan::load_set("pageftl", &["geometry.blocks=36", "mapping.capacity=2 GiB"]).expect("it has room");
         let told = own.shaped_as(&old).expect("it was checked").0.notes().join("; ");
-        assert!(told.contains("usable spare is 7.10 %") && told.contains("5.83 %"), "{told}");
+        assert!(told.contains("usable spare is 8.24 %") && told.contains("5.90 %"), "{told}");
     }
 }
