@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::data::DataPlane;
 use crate::faults::Waiting;
 use crate::flash::{Flight, FlightSlot};
+use crate::habits::Habits;
 use crate::host::{HostQueues, InFlight, Pace, Trims};
 use crate::leap::Epoch;
 use crate::silent::ToCome;
@@ -119,6 +120,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) to_come: Vec<Option<ToCome>>,
     /// The present epoch, if one has begun.
     pub(crate) epoch: Option<Epoch>,
+    /// Use of block groups over the epochs so far.
+    pub(crate) habits: Habits,
     /// Number of reads that each read of the host stands for.
     pub(crate) read_times: u32,
 }
@@ -205,6 +208,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             waiting: None,
             to_come: Vec::new(),
             epoch: None,
+            habits: Habits::default(),
             read_times: 1,
             config,
         }

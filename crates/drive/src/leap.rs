@@ -9,7 +9,7 @@
 //!
 //! | of a block | becomes |
 //! |---|---|
-//! | erase count, of the die and of the firmware | + `times` · erases in the epoch |
+//! | erase count, of the die and of the firmware | + `times` · erases in an epoch, by the habit of the group over the last ones: [`Habits`] |
 //! | stress of its cells, by wordline | + what so many erases and programs add, with suspensions and guarded erases in proportion |
 //! | what it holds, its place in the map, its reads since the last erase | as it was |
 //! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
@@ -26,13 +26,15 @@
 use std::ops::Range;
 
 use wordline_cells::{Pace, Repetition};
+use wordline_chip::{Chip, NoPayload};
 use wordline_engine::Observer;
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, Firmware, Share, Skipped};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{BlockId, HostOp, HostRequest, Nanos, PlaneId};
+use wordline_units::{BlockId, DieId, HostOp, HostRequest, Nanos, PlaneId};
 
 use crate::drive::Drive;
+use crate::habits::Habits;
 
 /// Rest of blocks between the cycles of a leap.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,10 +92,12 @@ pub struct ReadLeapt {
     pub failed_moves: u64,
 }
 
-/// Beginning of an epoch.
+/// An epoch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Epoch {
     began: Nanos,
+    /// True once habits were learnt from it.
+    is_learnt: bool,
 }
 
 /// Number of epochs, the present one among them, within which a block is erased that is not cold. Blocks are erased once in an epoch or so, and by chance some
@@ -105,7 +109,8 @@ const YEAR_SECONDS: f64 = 365.25 * 86_400.0;
 impl<O: Observer> Drive<O> {
     /// Begins an epoch: the use of each block is counted from now on.
     pub fn begin_epoch(&mut self) {
-        self.epoch = Some(Epoch { began: self.now() });
+        self.learn();
+        self.epoch = Some(Epoch { began: self.now(), is_learnt: false });
         self.chips.iter_mut().for_each(|(_, chip)| chip.begin_epoch());
     }
 
@@ -141,8 +146,9 @@ impl<O: Observer> Drive<O> {
     /// # Panics
     /// If no epoch is under way, if the drive is not quiet ([`Drive::settle`] makes it so), or if its firmware keeps a journal.
     pub fn leap(&mut self, times: u32, rest: Rest) -> Leapt {
-        let Epoch { began } = self.epoch.expect("a leap goes on from an epoch");
+        let Epoch { began, .. } = self.epoch.expect("a leap goes on from an epoch");
         assert!(self.is_quiet(), "only a quiet drive can leap: settle it first");
+        self.learn();
         let (times, bound) = self.leap_bound(times);
         if times == 0 {
             return Leapt { times, bound, took: Nanos::ZERO };
@@ -208,6 +214,30 @@ impl<O: Observer> Drive<O> {
         leapt
     }
 
+    /// Use of block groups over the epochs so far. Images have none of it.
+    pub fn habits(&self) -> &Habits {
+        &self.habits
+    }
+
+    /// Goes on with the `habits` of a drive of which this is a copy.
+    pub fn set_habits(&mut self, habits: Habits) {
+        self.habits = habits;
+    }
+
+    /// Learn the use of block groups from the present epoch, once.
+    fn learn(&mut self) {
+        let Some(epoch) = self.epoch.as_mut().filter(|epoch| !epoch.is_learnt) else { return };
+        epoch.is_learnt = true;
+        for core in 0..self.config.cores {
+            let Drive { ftls, chips, wiring, habits, .. } = self;
+            let ftl = &ftls[core as usize];
+            for die in ftl.dies() {
+                let place = wiring.die(core, die);
+                habits.learn(usize::from(place.0), &used(ftl, &chips[place], die));
+            }
+        }
+    }
+
     /// Let each read of the host stand for `times`. Those of the firmware stand for one: see `read_through`.
     fn reads_stand_for(&mut self, times: u32) {
         self.read_times = times;
@@ -217,24 +247,23 @@ impl<O: Observer> Drive<O> {
 
     /// Skip the cycles of the groups of `core`.
     fn skip(&mut self, core: u32, times: u32, pace: Pace, took: Nanos, since: Nanos) {
-        let Drive { ftls, chips, wiring, .. } = self;
+        let Drive { ftls, chips, wiring, habits, .. } = self;
         let ftl = &mut ftls[core as usize];
         let layout = *ftl.layout();
         let mut skipped = vec![Skipped::default(); layout.group_count()];
         for die in ftl.dies() {
-            let chip = &mut chips[wiring.die(core, die)];
+            let place = wiring.die(core, die);
+            let chip = &mut chips[place];
             let groups: Vec<BlockGroup> = layout.groups_of(die).map(|index| BlockGroup(index as u32)).collect();
-            // All planes of a group are erased together.
-            let erases = |group| blocks_of(ftl, group).map(|at| chip.epoch_erases(at.0, at.1)).max();
-            let used: Vec<Option<u32>> = groups.iter().map(|&group| erases(group).filter(|_| is_in_service(ftl, group))).collect();
+            let used = used(ftl, chip, die);
             let levelled = ftl.levelled(die, times, |group| used[group.index() - groups[0].index()]);
             let pace = if levelled.is_some() { Pace::Spread(took.as_secs_f64()) } else { pace };
+            let shares = levelled.unwrap_or_else(|| shares(&used, &habits.erases(usize::from(place.0), &used, times)));
             for (place, &group) in groups.iter().enumerate().filter(|(place, _)| used[*place].is_some()) {
-                let alone = Share { like: place, times, has_moved: false };
-                let Share { like, times, has_moved } = levelled.as_ref().map_or(alone, |shares| shares[place]);
+                let Share { like, times, has_moved } = shares[place];
                 let erases = used[like].unwrap_or(0);
                 for ((plane, block), (_, of_like)) in blocks_of(ftl, group).zip(blocks_of(ftl, groups[like])) {
-                    // Levelling cannot give a block more than it takes.
+                    // A share cannot give a block more than it takes.
                     let left = chip.erases_left(plane, block).and_then(|left| left.checked_div(erases)).unwrap_or(u32::MAX);
                     let times = times.min(left);
                     let cycles = erases.saturating_mul(times);
@@ -246,6 +275,28 @@ impl<O: Observer> Drive<O> {
         }
         ftl.leap(times, &skipped, took);
     }
+}
+
+/// Shares of groups, of which `used` were erased so often in the epoch, that come to these `erases`. A group that was not erased does again what the group did
+/// whose use is nearest to the mean.
+fn shares(used: &[Option<u32>], erases: &[f64]) -> Vec<Share> {
+    let in_use = || used.iter().enumerate().filter_map(|(place, &used)| Some((place, used.filter(|&used| used > 0)?)));
+    let mean = in_use().map(|(_, used)| f64::from(used)).sum::<f64>() / in_use().count().max(1) as f64;
+    let far = |used: u32| (f64::from(used) - mean).abs();
+    let usual = in_use().min_by(|one, other| far(one.1).total_cmp(&far(other.1)));
+    let share = |(place, &erases): (usize, &f64)| {
+        let own = used[place].filter(|&used| used > 0).map(|used| (place, used));
+        let Some((like, each)) = own.or(usual) else { return Share { like: place, times: 0, has_moved: false } };
+        Share { like, times: (erases / f64::from(each)).round() as u32, has_moved: false }
+    };
+    erases.iter().enumerate().map(share).collect()
+}
+
+/// Erases in the epoch of each group of `die`, `None` for those out of service. All planes of a group are erased together.
+fn used(ftl: &Firmware, chip: &Chip<NoPayload>, die: DieId) -> Vec<Option<u32>> {
+    let groups = ftl.layout().groups_of(die).map(|index| BlockGroup(index as u32));
+    let erases = |group| blocks_of(ftl, group).map(|(plane, block)| chip.epoch_erases(plane, block)).max();
+    groups.map(|group| erases(group).filter(|_| is_in_service(ftl, group))).collect()
 }
 
 /// True if the blocks of `group` are used.

@@ -1,7 +1,7 @@
 //! One life of a drive: epochs that are run, and leaps between them.
 
 use wordline_drive::image::Image;
-use wordline_drive::{Aged, Config, Drive, FlashPlace, Leapt, Rest};
+use wordline_drive::{Aged, Config, Drive, FlashPlace, Habits, Leapt, Rest};
 use wordline_engine::BlockState;
 use wordline_plan::Plan;
 use wordline_report::{CyclesResult, EpochResult, LifeEnd};
@@ -88,6 +88,7 @@ pub(crate) struct Tally {
 /// A point of a life to go back to.
 pub(crate) struct Point {
     image: Image,
+    habits: Habits,
     now: Nanos,
     source: Option<Place>,
     stage: Stage,
@@ -233,6 +234,7 @@ impl<'a> Life<'a> {
     pub(crate) fn point(&self) -> Result<Point, RunError> {
         Ok(Point {
             image: self.drive.image()?,
+            habits: self.drive.habits().clone(),
             now: self.drive.now(),
             source: self.source.place(),
             stage: self.stage.clone(),
@@ -290,7 +292,9 @@ pub(crate) fn place_of(place: &FlashPlace) -> String {
 impl Point {
     /// The drive at this point.
     pub(crate) fn drive(&self, config: &Config) -> Result<Drive, RunError> {
-        Ok(Drive::from_image_at(config.clone(), self.image.clone(), self.now, ())?)
+        let mut drive = Drive::from_image_at(config.clone(), self.image.clone(), self.now, ())?;
+        drive.set_habits(self.habits.clone());
+        Ok(drive)
     }
 
     /// Requests that follow. A trace cannot be read from its middle, and begins again.
