@@ -1,5 +1,6 @@
 //! Techniques in runs: the counts of their answers, and what they cost a load that they are not meant for.
 
+use wordline_ftl::techniques::DECLARATIONS;
 use wordline_plan::Plan;
 use wordline_report::result::Waf;
 use wordline_report::{DriveResult, Report, TechniqueResult};
@@ -99,6 +100,57 @@ fn under_uniform_writes_care_for_blocks_costs_next_to_nothing_new_steady_and_at_
                 let slower = with.host.iops / without.host.iops;
                 assert!(slower > 0.98, "{name} at {start:?}: {slower} of the IOPS of {base}");
             }
+        }
+    }
+}
+
+/// Each technique, the drive on which it is switched on, and its other settings. By each lock, scrub, key or rewrite a sanitiser makes what is overwritten
+/// unreadable, which is its work under any load: its IOPS are its own matter.
+const SINGLY: [(&str, &str, &[&str]); 17] = [
+    ("block-age", "paper-rftl", &[]),
+    ("copy-threshold", "paper-rftl", &["techniques.copy-threshold.index=pe"]),
+    (
+        "crypto-erase",
+        "paper-rftl",
+        &["techniques.crypto-erase.leaves=64", "techniques.crypto-erase.register=10 us", "mapping.over_provisioning=40 %"],
+    ),
+    ("erase-at-once", "paper-rftl", &[]),
+    ("idle-reclaim", "paper-rftl", &["techniques.idle-reclaim.after=1 ms", "techniques.idle-reclaim.until_free=5"]),
+    ("layer-margins", "paper-cubeftl", &[]),
+    ("layer-read-offsets", "paper-rftl", &[]),
+    ("layer-similarity", "paper-cubeftl", &[]),
+    ("page-lock", "paper-rftl", &[]),
+    ("plain-copyback", "paper-rftl", &[]),
+    ("priority-preemption", "psr-baseline", &[]),
+    ("read-disturb-refresh", "paper-rftl", &["techniques.read-disturb-refresh.reads_max=100000"]),
+    ("read-preemption", "psr-baseline", &[]),
+    ("read-reference", "paper-rftl", &["techniques.read-reference.index=pe"]),
+    ("reprogram-page", "paper-rftl", &[]),
+    ("retention-refresh", "paper-rftl", &[]),
+    ("wordline-scrub", "paper-rftl", &[]),
+];
+const SANITISERS: [&str; 5] = ["crypto-erase", "erase-at-once", "page-lock", "reprogram-page", "wordline-scrub"];
+
+#[test]
+fn under_uniform_writes_each_technique_alone_costs_next_to_nothing_for_wear_and_age() {
+    let declared: Vec<&str> = DECLARATIONS.iter().map(|declaration| declaration.card.name).collect();
+    let mut listed = SINGLY.map(|(name, ..)| name).to_vec();
+    listed.sort_unstable();
+    let mut all = declared.clone();
+    all.sort_unstable();
+    assert_eq!(listed, all, "a new technique has its line");
+    for stage in ["cells.cycles=0", "cells.cycles=young-adult"] {
+        let run = |base: &str, more: &[&str]| served(&plan(base, &[&["run.fill=100 %", stage], more].concat()), "uniform-write", 20_000);
+        let bases = ["paper-rftl", "paper-cubeftl", "psr-baseline"].map(|base| (base, run(base, &[]).host.iops));
+        for (technique, base, settings) in SINGLY {
+            let on = format!("techniques.{technique}.on=true");
+            let with = run(base, &[&[on.as_str()], settings].concat());
+            let (care, total) = (care(&with.waf), with.waf.total.expect("it writes"));
+            let iops = bases.iter().find(|of| of.0 == base).expect("it was run").1;
+            let slower = with.host.iops / iops;
+            println!("{technique} on {base} at {stage}: {slower:.4} of the IOPS, {:.4} of the WAF for wear and age", care / total);
+            assert!(care < 0.02 * total, "{technique} at {stage}: {care} of {total} for wear and age");
+            assert!(SANITISERS.contains(&technique) || slower > 0.98, "{technique} at {stage}: {slower} of the IOPS of {base}");
         }
     }
 }
