@@ -21,7 +21,7 @@ use wordline_units::{Nanos, calendar};
 
 use crate::error::RunError;
 pub use crate::life::Ends;
-use crate::life::{End, Life, World, YEAR};
+use crate::life::{End, Life, Point, World, YEAR};
 use crate::load::Load;
 use crate::progress::Progress;
 use crate::repeated::Repeated;
@@ -259,6 +259,31 @@ pub fn wear_out(
     })
 }
 
+/// Search for the end of a life in leaps.
+struct Search {
+    /// Most epochs in a leap, once one was too long.
+    halved: u32,
+    /// Sectors by which an end was seen. Once the life has come so far without it, leaps are whole again.
+    seen_by: u64,
+    /// Beginning of the last leap: the point, and the number of epochs before.
+    before: Option<(Point, usize)>,
+    /// Epochs in it.
+    leapt: u32,
+}
+
+impl Search {
+    /// Goes back to where the last leap began, if that was longer than `fine`: an end behind it may lie anywhere in it, so half of it comes next.
+    fn goes_back(&mut self, life: &mut Life<'_>, epochs: &mut Vec<EpochResult>, fine: u32) -> Result<bool, RunError> {
+        let Some((point, count)) = self.before.take().filter(|_| self.leapt > fine) else { return Ok(false) };
+        (self.halved, self.seen_by) = (self.leapt / 2, life.sectors());
+        life.go_back(&point)?;
+        epochs.truncate(count);
+        epochs.last_mut().expect("it leapt from an epoch").skipped = 0;
+        self.leapt = 0;
+        Ok(true)
+    }
+}
+
 /// Goes through a life once.
 fn go_through(
     world: World<'_>,
@@ -270,12 +295,8 @@ fn go_through(
 ) -> Result<Passed, RunError> {
     let mut life = Life::begin(world)?;
     let mut epochs: Vec<EpochResult> = Vec::new();
-    let (mut is_settled, mut halved) = (false, u32::MAX);
-    // Sectors by which an end was seen. Once the life has come so far without it, leaps are whole again.
-    let mut seen_by = 0;
-    // Where the last leap began: the point, and the number of epochs before.
-    let mut before: Option<(crate::life::Point, usize)> = None;
-    let (mut leapt, mut number) = (0, 0);
+    let (mut is_settled, mut number) = (false, 0);
+    let mut search = Search { halved: u32::MAX, seen_by: 0, before: None, leapt: 0 };
     let expected = match steps {
         Steps::Growing { epochs, .. } => epochs,
         Steps::Even(_) | Steps::None => asked.epochs,
@@ -297,17 +318,10 @@ fn go_through(
         };
         let fine = ((writes / parts / asked.epoch_writes) as u32).max(1);
         if let Some(end) = end {
-            let Some((point, count)) = before.take().filter(|_| leapt > fine) else {
+            if !search.goes_back(&mut life, &mut epochs, fine)? {
                 epochs.push(epoch);
                 break end;
-            };
-            // The end may lie anywhere in the leap: take half of it.
-            halved = leapt / 2;
-            seen_by = life.sectors();
-            life.go_back(&point)?;
-            epochs.truncate(count);
-            epochs.last_mut().expect("it leapt from an epoch").skipped = 0;
-            leapt = 0;
+            }
             ran = life.epoch(&asked.ends);
             continue;
         }
@@ -319,12 +333,12 @@ fn go_through(
             Steps::Growing { share, .. } => (share * writes).max(10.0),
             Steps::Even(step) => step,
         };
-        if life.sectors() > seen_by {
-            halved = u32::MAX;
+        if life.sectors() > search.seen_by {
+            search.halved = u32::MAX;
         }
         let settles = epochs.last().is_some_and(|last: &EpochResult| (epoch.waf / last.waf - 1.0).abs() < SETTLED);
         is_settled |= settles || epochs.len() >= SETTLING;
-        let times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(halved) } else { 0 };
+        let times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(search.halved) } else { 0 };
         let point = life.point()?;
         // Copies look ahead on a thread of their own, while the life goes on as if they would see no end.
         let ahead = life.ahead();
@@ -339,21 +353,23 @@ fn go_through(
         epochs.push(epoch);
         if seen.end.is_none() && seen.times == times {
             epochs.last_mut().expect("pushed above").skipped = skipped;
-            (before, leapt) = ((times > 0).then_some((point, epochs.len())), skipped);
+            (search.before, search.leapt) = ((times > 0).then_some((point, epochs.len())), skipped);
             ran = next;
             continue;
         }
         life.go_back(&point)?;
         if let Some(end) = seen.end {
-            leapt = leapt.max(seen.times);
-            break end;
+            if !search.goes_back(&mut life, &mut epochs, fine)? {
+                search.leapt = search.leapt.max(seen.times);
+                break end;
+            }
+        } else {
+            let seen_by = life.sectors() + u64::from(times + 1) * world.sectors;
+            search = Search { halved: seen.times, seen_by, before: None, leapt: 0 };
         }
-        halved = seen.times;
-        seen_by = life.sectors() + u64::from(times + 1) * world.sectors;
-        (before, leapt) = (None, 0);
         ran = life.epoch(&asked.ends);
     };
     let sectors = life.sectors();
-    let resolution = f64::from(leapt + 1) * world.sectors as f64 / sectors as f64;
+    let resolution = f64::from(search.leapt + 1) * world.sectors as f64 / sectors as f64;
     Ok(Passed { epochs, end, sectors, years: life.years(), waf: life.waf(), cycles: life.cycles(), resolution })
 }
