@@ -122,16 +122,18 @@ const PARTS: f64 = 400.0;
 const GROWING_PARTS: f64 = 60.0;
 /// How often a life whose leaps grow is multiplied by e, after the first epochs.
 const FOLDS: f64 = 6.0;
+/// Drive writes of the shortest leaps that grow. Longer ones would be much of a life of a hundred.
+const LEAST_LEAP: f64 = 2.0;
 /// Passes to find a life of so many years.
 const PASSES: usize = 4;
 /// Share by which a life of so many years may be longer or shorter.
 pub const YEARS_BAND: f64 = 0.15;
 /// Shares by which lives in leaps are off: those that one page ends, the rarest event of all, and those that failed blocks end, without and with static wear
 /// levelling.
-const EVEN_OFF_RARE: f64 = 0.15;
+const EVEN_OFF_RARE: f64 = 0.24;
 const GROWING_OFF_RARE: f64 = 0.15;
 const EVEN_OFF: f64 = 0.02;
-const GROWING_OFF: f64 = 0.04;
+const GROWING_OFF: f64 = 0.07;
 const OFF_LEVELLED: f64 = 0.12;
 /// Change of write amplification below which it has settled, and the most epochs until then.
 const SETTLED: f64 = 0.03;
@@ -330,7 +332,7 @@ fn go_through(
         }
         let step = match steps {
             Steps::None => 0.0,
-            Steps::Growing { share, .. } => (share * writes).max(10.0),
+            Steps::Growing { share, .. } => (share * writes).max(LEAST_LEAP),
             Steps::Even(step) => step,
         };
         if life.sectors() > search.seen_by {
