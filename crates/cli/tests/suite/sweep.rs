@@ -93,7 +93,7 @@ fn a_sweep_that_cannot_be_is_refused_before_anything_runs() {
     for (asked, more, words) in [
         ("mapping.over_provisionin=5%,7%", &[][..], &["mapping.over_provisionin=5%", "did you mean `over_provisioning`"][..]),
         ("gc.victim=greedy,fif", &[], &["--sweep gc.victim=fif", "did you mean \"fifo\""]),
-        ("mapping.over_provisioning=7%,99.9%", &[], &["--sweep mapping.over_provisioning=99.9%, pageftl:"]),
+        ("mapping.over_provisioning=7%,99.99%", &[], &["--sweep mapping.over_provisioning=99.99%, pageftl:"]),
         ("mapping.over_provisioning=7%,5", &[], &["a bare number", "\"5 %\""]),
         ("mapping.over_provisioning=7%,7%", &[], &["7% is named twice"]),
         ("mapping.over_provisioning=7%,7 %", &[], &["7 % makes the same drive as 7%"]),

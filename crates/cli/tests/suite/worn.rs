@@ -126,7 +126,7 @@ fn data_must_keep_for_a_year_unless_it_need_not_and_cells_beyond_their_calibrati
     assert_eq!(code, Some(0), "{stderr}");
     assert!(shown.contains(year), "{shown}");
     assert!(
-        shown.contains("note: pageftl ends with cycles of 294, and") && shown.contains("cells were calibrated to 200 cycles"),
+        shown.contains("note: pageftl ends with cycles of 297, and") && shown.contains("cells were calibrated to 200 cycles"),
         "{shown}"
     );
     let (_, shown, _) = told(&scratch, &[&asked[..], &["--must-keep", "none"]].concat());

@@ -32,7 +32,7 @@ const RECORDINGS_MAX: usize = 4;
 
 impl<P: Payload> Worker<P> {
     /// Makes what the drive has flushed, if `ok`, as durable as it is to be.
-    fn synced(&self, ok: bool) -> Told {
+    pub(super) fn synced(&self, ok: bool) -> Told {
         self.sync_after_flush(ok).map_or_else(Told::Refused, |()| Told::Done)
     }
 
