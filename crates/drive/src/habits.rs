@@ -1,7 +1,7 @@
 //! Use of block groups over the last epochs, and what a leap makes of it.
 //!
 //! One epoch erases each group a few times, more or fewer by chance. A leap that multiplied these counts would multiply the chance as well, and blocks would
-//! drift apart by far more than they do over a whole life. So a leap multiplies the *habit* of a group alone: the part of its mean over the last epochs by which
+//! drift apart by far more than they do over a whole life. A leap multiplies the *habit* of a group alone: the part of its mean over the last epochs by which
 //! it differs from other groups of its die, as far as that is more than chance. The rest of the present epoch goes on for some epochs, and then grows as chance
 //! does, by the root of the leap:
 //!
@@ -38,7 +38,11 @@ impl Use {
     fn habit(&self, epochs: u32) -> f64 {
         let off = self.mean - 1.0;
         let error = if epochs > 1 { self.variance / f64::from(epochs - 1) } else { 0.0 };
-        if off == 0.0 { 1.0 } else { 1.0 + off * (1.0 - (ERRORS * ERRORS * error / (off * off)).powi(2)).max(0.0) }
+        if off == 0.0 {
+            return 1.0;
+        }
+        let chance = ERRORS * ERRORS * error / (off * off);
+        1.0 + off * (1.0 - chance * chance).max(0.0)
     }
 }
 
@@ -138,7 +142,7 @@ mod tests {
             epoch
         };
         let shares = leapt((0..50).map(|_| epoch(&mut draw)));
-        let off = |shares: &[f64]| (shares.iter().map(|share| (share - 1.0).powi(2)).sum::<f64>() / shares.len() as f64).sqrt();
+        let off = |shares: &[f64]| (shares.iter().map(|share| (share - 1.0) * (share - 1.0)).sum::<f64>() / shares.len() as f64).sqrt();
         // 50 epochs of 100 that are multiplied would be off by 0.5 / √50, which is 0.07.
         assert!(off(&shares[..60]) < 0.04, "{}", off(&shares[..60]));
         assert!(shares[60..62].iter().all(|&cold| cold < 0.01), "{shares:?}");

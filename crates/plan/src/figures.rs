@@ -23,7 +23,8 @@ pub struct Figures {
     pub exported: Bytes,
     /// Nominal spare: (raw − exported) / raw.
     pub spare_factor: f64,
-    /// Usable spare: (usable − exported) / usable, where usable flash is raw flash less [`SetAside::total`]. GC works with it. Less than nothing for a drive that shows more than it has.
+    /// Usable spare: (usable − exported) / usable, where usable flash is raw flash less [`SetAside::total`]. GC works with it.
+    /// Less than nothing for a drive that shows more than it has.
     pub usable_spare: f64,
     /// Flash that holds no data for good, by what keeps it free.
     pub set_aside: SetAside,

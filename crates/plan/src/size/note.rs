@@ -7,7 +7,8 @@ use crate::plan::Plan;
 const BUFFER_TOLD: f64 = 0.02;
 
 impl Plan {
-    /// Notes on `sized`, which is this drive at another size: blocks of another shape, more dies, a write buffer that is much of it, and usable spare that is not what it was.
+    /// Notes on `sized`, which is this drive at another size: blocks of another shape, more dies, a write buffer that is much of it, and usable
+    /// spare that is not what it was.
     pub(super) fn size_notes(&self, sized: &Plan) -> Vec<String> {
         let (was, is) = (&self.config().sheet.geometry, &sized.config().sheet.geometry);
         let (before, after) = (self.figures(), sized.figures());
