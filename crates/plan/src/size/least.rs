@@ -1,7 +1,7 @@
 //! Refusal of a size for which no shape keeps the share of usable spare, with the next size for which one does.
 
 use super::fit::{DIES_MAX, LAYERS_OF_TABLES, goes_by_tables};
-use super::{SPARE_TOLERANCE, all_made};
+use super::{SHAPES_TRIED, SPARE_TOLERANCE, all_made};
 use crate::error::PlanError;
 use crate::plan::Plan;
 use crate::quantity::SIZE;
@@ -11,18 +11,14 @@ const STEPS: u64 = 32;
 /// Shapes that are tried for each.
 const TRIED: usize = 2;
 
-/// Why none of these drives, all alike, can have `bytes`. `refused` is what was wrong with the best shape, if there was any, and the place of the drive
-/// that could not have it.
-pub(super) fn refuse(
-    plans: &[&Plan],
-    bytes: u64,
-    refused: Option<(usize, PlanError)>,
-    no: &dyn Fn(&Plan, String) -> PlanError,
-) -> PlanError {
-    let drive = plans[refused.as_ref().map_or(0, |(place, _)| *place)];
-    let (refused, first) = (refused.map(|(_, why)| why), drive.figures());
+/// Why none of these drives, all alike, can have `bytes`. `refused` is what was wrong with the best shape, if there was any. A drive that could not have the
+/// size alone is named as the cause.
+pub(super) fn refuse(plans: &[&Plan], bytes: u64, refused: Option<PlanError>, no: &dyn Fn(&Plan, String) -> PlanError) -> PlanError {
+    let alone = plans.chunks(1).find_map(|plan| Some((plan, all_made(plan, bytes, SHAPES_TRIED).err()?)));
+    let (causes, refused) = alone.unwrap_or((plans, refused));
+    let (drive, first) = (causes[0], causes[0].figures());
     let (spare, tolerance) = (first.usable_spare * 100.0, SPARE_TOLERANCE * 100.0);
-    let mut why = match (&refused, plans) {
+    let mut why = match (&refused, causes) {
         (Some(why), _) => {
             format!("no flash with the usable spare that it has, {spare:.2} % of usable flash, makes a drive: {}", first_of(why))
         }
@@ -37,7 +33,7 @@ pub(super) fn refuse(
             )
         }
     };
-    if plans.iter().any(|plan| goes_by_tables(plan)) {
+    if causes.iter().any(|plan| goes_by_tables(plan)) {
         why += &format!("; a technique goes by tables of h-layers, for which blocks need at least {LAYERS_OF_TABLES}");
     }
     match next(plans, bytes) {

@@ -153,12 +153,11 @@ fn of_one_shape(plans: &[&Plan], size: &str) -> Result<Sized, PlanError> {
 }
 
 /// These drives, all alike, with `bytes` for the host, in the first of at most `tried` shapes that all of them can have. The error is what was wrong with the
-/// first one, and which of the drives that was (its place); `None`: no shape keeps the share of usable spare.
-fn all_made(plans: &[&Plan], bytes: u64, tried: usize) -> Result<Sized, Option<(usize, PlanError)>> {
+/// first one; `None`: no shape keeps the share of usable spare.
+fn all_made(plans: &[&Plan], bytes: u64, tried: usize) -> Result<Sized, Option<PlanError>> {
     let mut refused = None;
     for shape in fit::fitting(plans, bytes).into_iter().take(tried) {
-        let of = |(place, plan): (usize, &&Plan)| plan.made(plan.settings(shape, bytes, plan)).map_err(|why| (place, why));
-        let made = plans.iter().enumerate().map(of).collect::<Result<Sized, (usize, PlanError)>>();
+        let made = plans.iter().map(|plan| plan.made(plan.settings(shape, bytes, plan))).collect::<Result<Sized, PlanError>>();
         match made {
             Ok(all) => return Ok(all),
             Err(why) => _ = refused.get_or_insert(why),
@@ -294,6 +293,16 @@ mod tests {
         let alike = sized_alike(&[&few, &many], &named(&told)).expect("the size that was named");
         assert_eq!(alike[0].0.build().sheet.geometry, alike[1].0.build().sheet.geometry);
         assert!(is_kept(&alike[0].0, &few) && is_kept(&alike[1].0, &many));
+    }
+
+    #[test]
+    fn a_refusal_names_the_drive_that_cannot_be_so_small() {
+        let [base, with] = ["paper-rftl", "rftl"].map(|name| Plan::load(name).expect("a preset"));
+        base.sized("256 MiB").expect("it has no tables of h-layers");
+        for plans in [[&base, &with], [&with, &base]] {
+            let told = sized_alike(&plans, "256 MiB").expect_err("a technique goes by tables").to_string();
+            assert!(told.starts_with("rftl: size"), "{told}");
+        }
     }
 
     #[test]
