@@ -88,5 +88,6 @@ fn set_aside(figures: &Figures) -> String {
     ];
     let parts: Vec<String> = parts.iter().filter(|(groups, _)| *groups > 0.0).map(|(groups, why)| format!("{groups:.0} {why}")).collect();
     let groups = u64::from(figures.dies) * u64::from(figures.groups_per_die);
-    format!("of {groups} block groups, {}", parts.join(", "))
+    let usable = groups as f64 - figures.set_aside.total();
+    format!("of {groups} block groups, {}; a share of the {usable:.0} others", parts.join(", "))
 }

@@ -23,8 +23,8 @@ pub struct Figures {
     pub exported: Bytes,
     /// Nominal spare: (raw − exported) / raw.
     pub spare_factor: f64,
-    /// Usable spare: (usable − exported) / usable, where usable flash is raw flash less [`SetAside::total`]. GC works with it.
-    /// Less than nothing for a drive that shows more than it has.
+    /// Usable spare, with which GC works: (usable − exported) / usable, where usable flash is raw flash less [`SetAside::total`]. Below zero for a drive that
+    /// shows more than it has.
     pub usable_spare: f64,
     /// Flash that holds no data for good, by what keeps it free.
     pub set_aside: SetAside,
@@ -81,7 +81,7 @@ pub(crate) fn usable_spare(config: &Config) -> f64 {
     let geometry = &config.sheet.geometry;
     let groups = f64::from(geometry.dies()) * f64::from(geometry.blocks);
     let shown = config.exported().0 as f64 / geometry.raw().0 as f64;
-    // A drive of which everything is set aside has a group, so that the share is a number: below any that a drive can have.
+    // One group at least is taken as usable, so that the share is a number where everything is set aside: far below zero.
     let usable = (groups - SetAside::of(config).total()).max(1.0) / groups;
     1.0 - shown / usable
 }

@@ -35,8 +35,7 @@ impl Plan {
         };
         if buffer(sized) > BUFFER_TOLD.max(buffer(self)) {
             notes.push(format!(
-                "at {} its write buffer is {} of what the host sees instead of {}: the buffer takes rewrites of it that flash would take, and write \
-                 amplification is lower",
+                "at {} its write buffer is {} of what the host sees instead of {}: more rewrites end in the buffer, and write amplification is lower",
                 after.exported,
                 percent(buffer(sized)),
                 percent(buffer(self))

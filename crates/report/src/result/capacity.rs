@@ -14,8 +14,8 @@ pub struct CapacityResult {
     pub exported_bytes: u64,
     /// Nominal spare: the share of raw flash that the host does not see.
     pub spare_nominal: f64,
-    /// Usable spare: spare less what GC keeps free, the empty half of open blocks, spare and factory bad blocks, journal, checkpoints and keys, as a share of
-    /// raw flash less the same. It decides write amplification.
+    /// Usable spare: the share of usable flash that the host does not see. Usable is raw flash less what GC keeps free, the empty half of open blocks, spare
+    /// and factory bad blocks, journal, checkpoints and keys. It decides write amplification.
     pub spare_usable: f64,
     /// Channel buses.
     pub channels: u32,

@@ -4,7 +4,7 @@ use wordline_units::Bytes;
 
 use crate::result::CapacityResult;
 
-/// `27.99 GiB of 30.09 GiB raw; spare 7.00 %, usable 5.83 %; 8 dies on 2 channels`.
+/// `27.99 GiB of 30.09 GiB raw; spare 7.00 %, usable 5.90 %; 8 dies on 2 channels`.
 pub(super) fn told(capacity: &CapacityResult) -> String {
     let CapacityResult { dies, channels, .. } = *capacity;
     let plural = |count: u32, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
@@ -17,7 +17,7 @@ pub(crate) fn flash(capacity: &CapacityResult) -> String {
     format!("{} of {} raw", Bytes(capacity.exported_bytes), Bytes(capacity.raw_bytes))
 }
 
-/// `7.00 %, usable 5.83 %`.
+/// `7.00 %, usable 5.90 %`.
 pub(crate) fn spare(capacity: &CapacityResult) -> String {
     format!("{:.2} %, usable {:.2} %", capacity.spare_nominal * 100.0, capacity.spare_usable * 100.0)
 }
