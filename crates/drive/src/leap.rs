@@ -14,8 +14,8 @@
 //! | what it holds, its place in the map, its reads since the last erase | as it was |
 //! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
 //!
-//! What a leap does not know: operations that fail by rate are drawn in epochs only, and without static wear levelling a block that was not erased in an
-//! epoch is not erased in the leap. A leap ends at the first block that comes to the end of its erases, and there is none with a part of a die that has
+//! Two things are not in a leap: operations that fail by rate are drawn in epochs only, and without static wear levelling a block that none of the last epochs
+//! erased is not erased. A leap ends at the first block that comes to the end of its erases, and there is none with a part of a die that has
 //! failed.
 //!
 //! Where blocks would drift apart by half the gap of static wear levelling, the erases of a die are shared out as levelling does: all its blocks come to one
@@ -277,13 +277,10 @@ impl<O: Observer> Drive<O> {
     }
 }
 
-/// Shares of groups, of which `used` were erased so often in the epoch, that come to these `erases`. A group that was not erased does again what the group did
-/// whose use is nearest to the mean.
+/// Shares of groups, of which `used` were erased so often in the epoch, that come to these `erases`. A group that was not erased repeats the epoch of the most
+/// usual one.
 fn shares(used: &[Option<u32>], erases: &[f64]) -> Vec<Share> {
-    let in_use = || used.iter().enumerate().filter_map(|(place, &used)| Some((place, used.filter(|&used| used > 0)?)));
-    let mean = in_use().map(|(_, used)| f64::from(used)).sum::<f64>() / in_use().count().max(1) as f64;
-    let far = |used: u32| (f64::from(used) - mean).abs();
-    let usual = in_use().min_by(|one, other| far(one.1).total_cmp(&far(other.1)));
+    let usual = wordline_ftl::most_usual(used);
     let share = |(place, &erases): (usize, &f64)| {
         let own = used[place].filter(|&used| used > 0).map(|used| (place, used));
         let Some((like, each)) = own.or(usual) else { return Share { like: place, times: 0, has_moved: false } };

@@ -51,7 +51,7 @@ pub use setup::image;
 pub use setup::leap::Skipped;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
-pub use state::levelled::Share;
+pub use state::levelled::{Share, most_usual};
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
 pub use state::rewrites::RewriteCounts;
 pub use state::services::ServiceTables;

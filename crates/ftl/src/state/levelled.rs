@@ -52,6 +52,15 @@ impl Before {
     }
 }
 
+/// Place and erases of the group whose use in the epoch is nearest to the mean of those that were used: an unused group repeats its epoch. `None`: no group was
+/// used.
+pub fn most_usual(used: &[Option<u32>]) -> Option<(usize, u32)> {
+    let in_use = || used.iter().enumerate().filter_map(|(place, &used)| Some((place, used.filter(|&used| used > 0)?)));
+    let mean = in_use().map(|(_, used)| f64::from(used)).sum::<f64>() / in_use().count() as f64;
+    let far = |used: u32| (f64::from(used) - mean).abs();
+    in_use().min_by(|one, other| far(one.1).total_cmp(&far(other.1)))
+}
+
 /// Share of each group in `times` epochs like the present one. `None`: groups do not drift apart by half of `gap`, so nothing is shared out.
 pub(crate) fn shares(groups: &[Before], gap: u32, times: u32) -> Option<Vec<Share>> {
     let known: Vec<LevelledWear> = groups.iter().filter(|group| group.is_used()).filter_map(|group| group.wear).collect();
@@ -92,12 +101,8 @@ pub(crate) fn shares(groups: &[Before], gap: u32, times: u32) -> Option<Vec<Shar
         let middle = (low + level) / 2.0;
         if needed(middle) < all { low = middle } else { level = middle }
     }
-    // An unused group does again what the group did whose use is nearest to the mean.
-    let usual_use = in_epoch / groups.iter().filter(|group| group.is_used()).count() as f64;
-    let far = |erases: u32| (f64::from(erases) - usual_use).abs();
-    let used = groups.iter().enumerate().filter(|(_, group)| group.is_used());
-    let (donor, of_donor) =
-        used.filter_map(|(place, group)| Some((place, group.erases?))).min_by(|one, other| far(one.1).total_cmp(&far(other.1)))?;
+    let used: Vec<Option<u32>> = groups.iter().map(|group| group.erases).collect();
+    let (donor, of_donor) = most_usual(&used)?;
     // Groups that are behind by as much come to the gap together, and then one after the other has its data moved, as far as the erases go.
     let mut left = all - needed(low);
     let share = |(place, group): (usize, &Before)| {
