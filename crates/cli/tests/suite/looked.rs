@@ -11,6 +11,8 @@ use crate::{Scratch, wordline};
 
 const UNIT: u64 = 16_384;
 const UNITS: u64 = 2_000;
+/// All units of the drive.
+const CAPACITY: u64 = 16_384;
 
 /// The bytes of `unit` when it was written for the `round`th time: nothing like them is anywhere else.
 fn data(unit: u64, round: u64) -> Vec<u8> {
@@ -226,6 +228,33 @@ fn a_drive_that_lost_a_die_is_looked_at_without_it() {
     // Named by what is left of it, the drive is started without the die, too.
     let _server = Server::with(&scratch, &["serve", "--missing-die", "3", "--media", "media", "--socket", "w"]);
     assert_eq!(read(&mut Disk::open(&scratch.0.join("w"))), rounds);
+}
+
+/// Writes that a drive without room has acknowledged may be in its buffer alone. A stop that succeeds has written them down.
+#[test]
+fn a_drive_without_room_stops_in_order_only_if_what_it_took_is_on_flash() {
+    let scratch = Scratch::new("looked-full");
+    let mut server = Server::of(&scratch, "pageftl", "s", &["--physics", "off", "--media", "media"]);
+    let mut disk = Disk::open(&scratch.0.join("s"));
+    let write = |unit: u64, round: u64| Op::Write { offset: unit * UNIT, data: data(unit, round), fua: false };
+    (0..CAPACITY).for_each(|unit| _ = disk.call(&write(unit, 0)));
+    disk.call(&Op::Flush);
+    let killed = wordline(&scratch.0, &["ctl", "s.ctl", "fault", "kill=plane", "die=3", "plane=0"]);
+    assert!(killed.status.success(), "{killed:?}");
+    let accepted = (0..CAPACITY).take_while(|&unit| disk.try_to(&write(unit, 1)).is_some()).count() as u64;
+    assert!(accepted > 0 && accepted < CAPACITY, "{accepted} writes were taken by a drive without room");
+    assert_eq!(status(&scratch, "s")["live"]["worn_out"], serde_json::json!(true));
+    // A snapshot begins with a flush, which fails and leaves all as unflushed as it was.
+    let copied = wordline(&scratch.0, &["ctl", "s.ctl", "snapshot", "folder=copy"]);
+    assert!(String::from_utf8_lossy(&copied.stderr).contains("could not be flushed"), "{copied:?}");
+    let stopped = wordline(&scratch.0, &["ctl", "s.ctl", "stop"]);
+    drop(disk);
+    assert!(server.0.wait().expect("it ends").code().is_some());
+    let _again = Server::with(&scratch, &["serve", "--media", "media", "--socket", "t"]);
+    let mut disk = Disk::open(&scratch.0.join("t"));
+    let mut is_there = |unit: u64| disk.try_to(&Op::Read { offset: unit * UNIT, length: UNIT as u32 }) == Some(data(unit, 1));
+    let lost: Vec<u64> = (0..accepted).filter(|&unit| !is_there(unit)).collect();
+    assert!(lost.is_empty() || !stopped.status.success(), "{lost:?} of {accepted} are gone: {stopped:?}");
 }
 
 /// Flips a byte in every 4 KiB of `die` behind `from` that hold anything.

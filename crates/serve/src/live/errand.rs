@@ -32,7 +32,7 @@ const RECORDINGS_MAX: usize = 4;
 
 impl<P: Payload> Worker<P> {
     /// Makes what the drive has flushed, if `ok`, as durable as it is to be.
-    pub(super) fn synced(&self, ok: bool) -> Told {
+    fn synced(&self, ok: bool) -> Told {
         self.sync_after_flush(ok).map_or_else(Told::Refused, |()| Told::Done)
     }
 
@@ -56,6 +56,8 @@ impl<P: Payload> Worker<P> {
 
     /// The flush of `errand` has been answered; `ok`: well.
     pub(super) fn carry_out(&mut self, errand: Errand, ok: bool) {
+        // Nothing was written since the flush began; if it failed, all is as unflushed as before.
+        self.is_unflushed &= !ok;
         match errand {
             Errand::Record(_) => {}
             Errand::StopRecording(answer) => {
@@ -76,17 +78,20 @@ impl<P: Payload> Worker<P> {
             Errand::Rest(answer) => {
                 let _ = answer.send(self.synced(ok));
             }
-            Errand::Stop(answer) => {
-                let look = self.look();
-                std::mem::take(&mut self.recorders).into_iter().for_each(|recorder| recorder.end(&look));
-                // No request comes any more, so what is written down for an orderly end is in no recording.
-                if ok {
-                    self.drive.go_down();
-                }
-                let told = self.synced(ok);
-                // The media are free for others before anybody hears that it has stopped: see the end of the worker.
-                self.last_words = Some((answer, told));
-            }
+            Errand::Stop(answer) => self.stop_after(Some(ok), answer),
         }
+    }
+
+    /// Ends recordings and the drive after a flush with this outcome; `None`: nothing was to be flushed, and the drive has no room for a record of its end.
+    pub(super) fn stop_after(&mut self, flushed: Option<bool>, answer: Answer) {
+        let look = self.look();
+        std::mem::take(&mut self.recorders).into_iter().for_each(|recorder| recorder.end(&look));
+        // No request comes any more, so what is written down for an orderly end is in no recording.
+        if flushed == Some(true) {
+            self.drive.go_down();
+        }
+        let told = self.synced(flushed.unwrap_or(true));
+        // The media are free for others before anybody hears that it has stopped: see the end of the worker.
+        self.last_words = Some((answer, told));
     }
 }

@@ -217,8 +217,7 @@ impl<P: Payload> Worker<P> {
             self.submit();
             if self.closing && self.outstanding == 0 && self.arriving.is_empty() && self.errands.is_empty() {
                 match self.stop.clone().filter(|_| self.last_words.is_none()) {
-                    // A drive that takes no more writes, and of which the host has nothing in the buffer, has nothing to flush and no room for it.
-                    Some(answer) if !self.is_unflushed && self.drive.is_worn_out() => self.last_words = Some((answer, self.synced(true))),
+                    Some(answer) if !self.is_unflushed && self.drive.is_worn_out() => self.stop_after(None, answer),
                     Some(answer) => self.errands.push_back(Errand::Stop(answer)),
                     None => break,
                 }
@@ -326,7 +325,6 @@ impl<P: Payload> Worker<P> {
             {
                 self.prepare(&errand);
                 self.is_on_errand = true;
-                self.is_unflushed = false;
                 let flush = self.job(Op::Flush, Attributes::NONE, End::Errand(errand), None);
                 self.going_on.extend(flush);
             }
