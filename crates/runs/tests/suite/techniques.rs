@@ -1,5 +1,7 @@
 //! Techniques in runs: the counts of their answers, and what they cost a load that they are not meant for.
 
+use std::collections::BTreeSet;
+
 use wordline_ftl::techniques::DECLARATIONS;
 use wordline_plan::Plan;
 use wordline_report::result::Waf;
@@ -104,8 +106,7 @@ fn under_uniform_writes_care_for_blocks_costs_next_to_nothing_new_steady_and_at_
     }
 }
 
-/// Each technique, the drive on which it is switched on, and its other settings. By each lock, scrub, key or rewrite a sanitiser makes what is overwritten
-/// unreadable, which is its work under any load: its IOPS are its own matter.
+/// Each technique, the drive on which it is switched on, and its other settings.
 const SINGLY: [(&str, &str, &[&str]); 17] = [
     ("block-age", "paper-rftl", &[]),
     ("copy-threshold", "paper-rftl", &["techniques.copy-threshold.index=pe"]),
@@ -129,16 +130,13 @@ const SINGLY: [(&str, &str, &[&str]); 17] = [
     ("retention-refresh", "paper-rftl", &[]),
     ("wordline-scrub", "paper-rftl", &[]),
 ];
+/// Techniques that make overwritten data unreadable under any load, and pay for that in IOPS.
 const SANITISERS: [&str; 5] = ["crypto-erase", "erase-at-once", "page-lock", "reprogram-page", "wordline-scrub"];
 
 #[test]
 fn under_uniform_writes_each_technique_alone_costs_next_to_nothing_for_wear_and_age() {
-    let declared: Vec<&str> = DECLARATIONS.iter().map(|declaration| declaration.card.name).collect();
-    let mut listed = SINGLY.map(|(name, ..)| name).to_vec();
-    listed.sort_unstable();
-    let mut all = declared.clone();
-    all.sort_unstable();
-    assert_eq!(listed, all, "a new technique has its line");
+    let listed: BTreeSet<&str> = SINGLY.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(listed, DECLARATIONS.iter().map(|declaration| declaration.card.name).collect(), "a new technique has its line");
     for stage in ["cells.cycles=0", "cells.cycles=young-adult"] {
         let run = |base: &str, more: &[&str]| served(&plan(base, &[&["run.fill=100 %", stage], more].concat()), "uniform-write", 20_000);
         let bases = ["paper-rftl", "paper-cubeftl", "psr-baseline"].map(|base| (base, run(base, &[]).host.iops));
@@ -153,4 +151,13 @@ fn under_uniform_writes_each_technique_alone_costs_next_to_nothing_for_wear_and_
             assert!(SANITISERS.contains(&technique) || slower > 0.98, "{technique} at {stage}: {slower} of the IOPS of {base}");
         }
     }
+}
+
+/// The law above is one that can be broken: levelling that allows no gap at all moves data for wear without end.
+#[test]
+fn care_without_measure_breaks_the_law_of_cost() {
+    let often = ["run.fill=100 %", "free_block.key=erases", "free_block.gap=1"];
+    let result = served(&plan("paper-rftl", &often), "uniform-write", 20_000);
+    let share = care(&result.waf) / result.waf.total.expect("it writes");
+    assert!(share > 0.02, "{share} of the WAF");
 }
