@@ -153,8 +153,8 @@ fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
     let configs: Vec<_> = plans.iter().map(Plan::build).collect();
     if asked.leaps != Leaps::None {
         notes.push(
-            "what lies between two epochs is not simulated: erase counts and the wear of cells grow as in the epoch before it, data stays where it is, and \
-             without static wear levelling, blocks that were not erased in an epoch are not erased until the next one"
+            "what lies between two epochs is not simulated: erase counts and the wear of cells grow by the use of each block in the last eight epochs, \
+             data stays where it is, and without static wear levelling, blocks that none of them erased are not erased"
                 .to_owned(),
         );
         if configs.iter().any(|config| config.firmware.free_block.gap.is_some()) {

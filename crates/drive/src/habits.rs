@@ -10,8 +10,8 @@
 //!   erases of a leap =  mean of the die · (habit · times + (present − habit) · min(times, √(8 · times)))
 //! ```
 //!
-//! Cold data has a habit, since its use is the same in each epoch; one that is used twice in one epoch and once in the next has none. A mean of means would
-//! not do: each epoch would count as often as before, in later leaps.
+//! A group of cold data has a habit, since its use is the same in each epoch; one that is used twice in one epoch and once in the next has none. The mean of
+//! the last epochs alone would not do: the chance of each epoch would count as much as before, in later leaps.
 
 /// Number of epochs of which a habit is the mean; older ones fade.
 const MEMORY: u32 = 8;
