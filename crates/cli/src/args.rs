@@ -21,9 +21,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a workload or a trace on one drive.
     Run(RunOptions),
-    /// Run the same workloads on several drives at the same ages, paired on the same random streams, and print ratios.
+    /// Compare drives: the same workloads at the same ages, paired by random streams, with ratios.
     Compare(CompareOptions),
-    /// Make a used drive in seconds and save it, to run from again and again.
+    /// Make a used drive in seconds, and save it as a start for runs.
     Age(AgeOptions),
     /// Write a drive until it is worn out: TB written, years, P/E cycles by block, what ended it, and how it was on its way. Minutes for years: cycles that are
     /// like those before are skipped.
@@ -34,25 +34,25 @@ pub(crate) enum Command {
     /// the oldest goes when another one comes, and each within 30 s. When all 16 places are taken, a new client has the place of the one that has been silent
     /// for longest, if that is a minute or more and nothing it asked for is under way; else it is hung up on.
     Serve(ServeOptions),
-    /// Ask a served drive something on its control socket, or do something to it, and print the answer as JSON.
+    /// Send a command to the control socket of a served drive, and print the answer as JSON.
     Ctl(CtlOptions),
-    /// Write down what a served drive is asked, as a trace on standard output, until `wordline ctl SOCKET stop-recording`. Its head says how it is replayed.
+    /// Record the requests of a served drive as a trace on standard output, until `wordline ctl SOCKET stop-recording`. Its head has the command that replays it.
     Record(RecordOptions),
-    /// Look at a served drive: requests, latency, write amplification, garbage collection, dies, blocks. `q` ends it.
+    /// Watch a served drive: requests, latency, write amplification, garbage collection, dies, blocks. `q` ends it.
     Top(TopOptions),
-    /// Say where the slowest requests of a timeline spent their time, and what they waited for.
+    /// Explain the slowest requests of a timeline: where they spent their time, and what they waited for.
     Explain(ExplainOptions),
-    /// Look at, convert or measure a block trace.
+    /// Inspect, convert or measure a block trace.
     Trace(TraceOptions),
-    /// Write what another program describes as a workload file.
+    /// Convert a job file of another program to a workload file.
     Import(ImportOptions),
-    /// Take a drive's chips off the board and read every page of them: what of its stale data an attacker recovers, by address and version or by file.
+    /// Read every page of a drive's chips off the board: stale data that an attacker recovers, by address and version or by file.
     Forensics(ForensicsOptions),
     /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.
     Characterize(CharacterizeOptions),
-    /// Look at the cells of a chip, list the chips that come with Wordline, or fit one to measured histograms.
+    /// Show the cells of a chip, list the chips that come with Wordline, or fit one to measured histograms.
     Chip(ChipOptions),
-    /// Put the claims of the sources to the machine: run studies, and print what the paper says beside what is measured.
+    /// Run the studies of the papers, and print each claim beside the measured figure.
     Reproduce(ReproduceOptions),
     /// List the drives that come with Wordline.
     Drives,
@@ -65,19 +65,19 @@ pub(crate) enum Command {
     Describe(DescribeOptions),
 }
 
-/// How a drive's plan is changed, its cells left as they are.
+/// Options that change a drive's plan and not its cells.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShapeOptions {
     /// Change a value of the drive's plan, such as gc.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Make the drive so large for the host, such as 16GiB: the same chip and share of usable spare, with as many blocks and dies as that needs, or with
+    /// Size of the drive for the host, such as 16GiB: the same chip and share of usable spare, with as many blocks and dies as that needs, or with
     /// smaller blocks where whole ones would be too few.
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
 }
 
-/// How a drive's plan is changed.
+/// Options that change a drive's plan.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlanOptions {
     #[command(flatten)]
@@ -86,12 +86,12 @@ pub(crate) struct PlanOptions {
     pub(crate) cells: CellOptions,
 }
 
-/// How a drive's plan and its dice are changed.
+/// Options that change a drive's plan and its dice.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DriveOptions {
     #[command(flatten)]
     pub(crate) plan: PlanOptions,
-    /// The seed of all random streams; the drive's own otherwise.
+    /// Seed of all random streams (default: the drive's own).
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }
@@ -99,16 +99,16 @@ pub(crate) struct DriveOptions {
 /// Options of loads, shared by all commands that put a workload on a drive.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LoadOptions {
-    /// Keep this many requests outstanding (closed loop), whatever the workload says.
+    /// Queue depth of a closed loop, in place of the workload's arrivals.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) qd: Option<u32>,
-    /// Issue a trace's requests at its own times; the default for traces that have times.
+    /// Issue a trace's requests at its own times (default for traces that have times).
     #[arg(long, conflicts_with = "qd")]
     pub(crate) open_loop: bool,
-    /// Play a trace that has times, in an open loop, so many times as fast; once as fast if nothing is said.
+    /// Replay speed of a trace with times, in an open loop (default 1).
     #[arg(long, value_name = "FACTOR")]
     pub(crate) speed: Option<f64>,
-    /// What to do with a trace's addresses beyond the drive: reject (if nothing is said), wrap, scale or compact.
+    /// Treatment of a trace's addresses beyond the drive: reject (default), wrap, scale or compact.
     #[arg(long, value_name = "HOW")]
     pub(crate) fit: Option<String>,
     /// Count malformed trace lines instead of stopping at the first.
@@ -119,16 +119,16 @@ pub(crate) struct LoadOptions {
     pub(crate) format: Option<String>,
     #[command(flatten)]
     pub(crate) columns: ColumnOptions,
-    /// Records of a trace that share a time because its clock is coarse: spread (evenly over its tick, if nothing is said) or burst (at once).
+    /// Records of a trace that share a time because its clock is coarse: spread (evenly over the tick, default) or burst (at once).
     #[arg(long, value_name = "HOW")]
     pub(crate) within_tick: Option<String>,
-    /// How full the drive is when the run starts, written in order; the drive's own `fill` otherwise.
+    /// Share of the drive that is written, in order, before the run (default: the drive's own `fill`).
     #[arg(long, value_name = "PERCENT")]
     pub(crate) fill: Option<String>,
-    /// Write first, before the run and without that time passes, what a trace reads before it writes it: it was there when the trace was recorded.
+    /// Write the data that a trace reads before it writes it, as it was there when the trace was recorded. No time passes.
     #[arg(long)]
     pub(crate) prefill_reads: bool,
-    /// Of a workload of files: the share of what it writes that belongs to secure files; all of it by default. The rest may stay readable on the flash.
+    /// File workloads: share of written data that belongs to secure files (default 100 %). The rest may stay readable on the flash.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) secure_fraction: Option<String>,
 }
@@ -136,13 +136,13 @@ pub(crate) struct LoadOptions {
 /// Options on the length of a load. `wear-out` has none of these: its workload goes on until the drive's life ends, and a trace begins again until then.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LengthOptions {
-    /// Play a trace so many times over; once if nothing is said.
+    /// Number of times that a trace is played (default 1).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: Option<u32>,
     /// Stop after this many requests.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
-    /// Of a workload of files: how much is written, in capacities of the drive, such as 400%; what the workload says by default.
+    /// File workloads: amount written, in capacities of the drive, such as 400% (default: the workload's own).
     #[arg(long, value_name = "PERCENT")]
     pub(crate) length: Option<String>,
     /// Repeat the workload's last phase until throughput and write amplification are steady (SNIA PTS: five rounds within 20 %, drift within 10 %),
@@ -154,7 +154,7 @@ pub(crate) struct LengthOptions {
     pub(crate) round: Option<u64>,
 }
 
-/// Where results go.
+/// Destinations of results.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OutputOptions {
     /// Write the results as JSON ("-": standard output). docs/reference/output.md describes every name.
@@ -172,7 +172,7 @@ pub(crate) struct OutputOptions {
     /// The length of an interval in charts and tables, such as 10ms; by default from 1 ms, doubled until a run has at most 512.
     #[arg(long, value_name = "TIME")]
     pub(crate) interval: Option<String>,
-    /// No progress on standard error.
+    /// Print no progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -194,23 +194,23 @@ pub(crate) struct RunOptions {
     pub(crate) load: LoadOptions,
     #[command(flatten)]
     pub(crate) length: LengthOptions,
-    /// With a workload of files: count each file's stale versions on the flash, and how long they stay there (VerTrace).
+    /// File workloads: count each file's stale versions on the flash, and the time that they stay there (VerTrace).
     #[arg(long)]
     pub(crate) vertrace: bool,
-    /// Files whose counts over time are put into the results; one of each set by default.
+    /// Files whose counts over time are in the results (default: one of each set).
     #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "vertrace")]
     pub(crate) plot_files: Vec<u32>,
-    /// Save the drive as it is after the run, come to rest. With --vertrace it is known of each page whose data it holds.
+    /// Save the drive after the run, once idle. With --vertrace, record which file each page belongs to.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["requests", "until_steady"])]
     pub(crate) save: Option<PathBuf>,
-    /// A die fails for good at an instant of the load, such as 17@2s: its number, counted over the drive from 0, and the time from the beginning of the load.
+    /// Die that fails for good, and the instant of the load, such as 17@2s. Dies count over the drive from 0, times from the beginning of the load.
     /// May be given several times.
     #[arg(long, value_name = "DIE@TIME")]
     pub(crate) kill_die: Vec<String>,
-    /// A schedule of dies, planes and blocks that fail for good.
+    /// Schedule of dies, planes and blocks that fail for good.
     #[arg(long, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
-    /// Exit with 0 although the drive failed requests. Without it the exit code is 4 where requests failed that were not lost with a part of the schedule of
+    /// Exit with 0 although the drive failed requests. Otherwise the exit code is 4 where requests failed that were not lost with a part of the schedule of
     /// failures, unless run.may_fail = true in the drive's file.
     #[arg(long)]
     pub(crate) may_fail: bool,
@@ -226,22 +226,22 @@ pub(crate) struct TimelineOptions {
     /// Write a timeline of requests, dies, channels and cores, which Perfetto (ui.perfetto.dev) and Chrome's tracing draw and `wordline explain` reads.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace_out: Option<PathBuf>,
-    /// Where the timeline begins, from the beginning of what is measured, such as 250ms.
+    /// Begin of the timeline after the begin of the measured window, such as 250ms (default 0).
     #[arg(long, value_name = "TIME", requires = "trace_out")]
     pub(crate) trace_from: Option<String>,
-    /// How long it is; to the end of the run, if nothing is said.
+    /// Length of the timeline (default: to the end of the run).
     #[arg(long, value_name = "TIME", requires = "trace_out")]
     pub(crate) trace_for: Option<String>,
-    /// The most operations and requests in it. What comes after them is counted and left out.
+    /// Most operations and requests in the timeline. Later ones are counted and left out.
     #[arg(long, value_name = "N", requires = "trace_out", default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) trace_events: u32,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainOptions {
-    /// A timeline that `wordline run --trace-out` has written.
+    /// Timeline written by `wordline run --trace-out`.
     pub(crate) file: PathBuf,
-    /// How many requests are explained.
+    /// Number of requests that are explained.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) slowest: u32,
     /// Requests of this operation only.
@@ -259,24 +259,24 @@ pub(crate) struct AgeOptions {
     pub(crate) drive: String,
     #[command(flatten)]
     pub(crate) options: DriveOptions,
-    /// How much of the drive is written, in order.
+    /// Share of the drive that is written, in order.
     #[arg(long, default_value = "100%", value_name = "PERCENT")]
     pub(crate) fill: String,
-    /// Then overwrite what was written, by the real firmware without timing: random:2x or sequential:1x, in multiples of what is filled.
+    /// Overwrite that share afterwards, by the real firmware without timing: random:2x or sequential:1x, in multiples of the share.
     #[arg(long, value_name = "PATTERN:TIMES")]
     pub(crate) overwrite: Option<String>,
     /// Construct the steady state of uniform random overwrites directly, instead of writing towards it.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) steady: bool,
-    /// Where the drive is saved.
+    /// File in which the drive is saved.
     #[arg(long, value_name = "FILE")]
     pub(crate) save: PathBuf,
-    /// No progress on standard error.
+    /// Print no progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
-/// What the media of a served drive survive.
+/// Failures that the media of a served drive survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Survive {
     /// The death of the process.
@@ -285,7 +285,7 @@ pub(crate) enum Survive {
     Host,
 }
 
-/// Whom a server with TLS talks to.
+/// Clients that a server with TLS accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TlsClients {
     /// Those with a certificate.
@@ -300,11 +300,11 @@ pub(crate) struct ServeOptions {
     pub(crate) drive: Option<String>,
     #[command(flatten)]
     pub(crate) options: DriveOptions,
-    /// A folder for the bytes: a sparse file for each die. What is in it comes back with the next start, whatever ended the last one. Without it, the
-    /// bytes are in memory and go with the process. Nobody else may own the folder or write in it, and links in it are not followed.
+    /// Folder for the bytes: a sparse file for each die. Its data come back with the next start, however the last one ended. Without it, the
+    /// bytes are in memory and go with the process. No other user may own the folder or write in it, and links in it are not followed.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) media: Option<PathBuf>,
-    /// Serve what is in the --media folder to be read, and write nothing in it: writes are refused, and what the firmware has to write stays in memory. The
+    /// Serve the --media folder for reading only, and write nothing in it: writes are refused, and the firmware's own writes stay in memory. The
     /// folder may be anybody's, and on a file system that cannot be written.
     #[arg(long, requires = "media")]
     pub(crate) read_only: bool,
@@ -312,18 +312,18 @@ pub(crate) struct ServeOptions {
     /// the stretches of which nobody can tell that they are the newest goes to FILE, or to standard output behind the address.
     #[arg(long, value_name = "FILE", requires = "media", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) salvage: Option<String>,
-    /// What a flush survives: the death of the process, or that of the host as well, which costs a sync of the files.
+    /// Failure that flushed data survive: the death of the process, or that of the host as well, which costs a sync of the files.
     #[arg(long, value_name = "process|host", default_value = "process", requires = "media")]
     pub(crate) survive: Survive,
-    /// A die whose file is gone from the folder: it is made anew, as a die that has failed, and the drive starts with the others. May be given several times.
+    /// Die whose file is gone from the folder. It is made anew as a failed die, and the drive starts with the others. May be given several times.
     /// With --read-only and --salvage it is made in memory.
     #[arg(long, value_name = "N", requires = "media")]
     pub(crate) missing_die: Vec<u32>,
-    /// How virtual time goes: as fast as it can, at the drive's own pace, or so many times as fast.
+    /// Pace of virtual time: as fast as possible, the drive's own, or a multiple of it.
     #[arg(long, value_name = "off|real|xN", default_value = "off")]
     pub(crate) timing: wordline_serve::Timing,
-    /// With a --timing but off: how long the socket takes for an answer and the next request, such as 50us, or auto to measure it at the start. Answers
-    /// leave so much before their instant, so that a client sees the drive's own latencies; without it, none leaves early.
+    /// With a --timing other than off: time that the socket takes for an answer and the next request, such as 50us, or auto to measure it at the start. Answers
+    /// leave earlier by that time, so that a client sees the drive's own latencies. Without it, none leaves early.
     #[arg(long, value_name = "TIME|auto", default_value = "0us")]
     pub(crate) link: wordline_serve::Link,
     /// Listen on a Unix socket at this path.
@@ -336,7 +336,7 @@ pub(crate) struct ServeOptions {
     /// Speak TLS and nothing else, with server-cert.pem and server-key.pem of this folder, to clients with a certificate by its ca-cert.pem.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) tls: Option<PathBuf>,
-    /// With --tls: whom to serve. Any: also clients without a certificate.
+    /// Clients served with --tls. Any: also those without a certificate.
     #[arg(long, value_name = "certified|any", default_value = "certified", requires = "tls")]
     pub(crate) tls_clients: TlsClients,
     /// The export's name.
@@ -346,7 +346,7 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "PATH")]
     pub(crate) control: Option<PathBuf>,
     /// Serve metrics at http://ADDRESS:PORT/metrics, as OpenMetrics text for Prometheus and others; PORT alone is on 127.0.0.1, and port 0 takes any that is
-    /// free. Whoever reaches the address can read them.
+    /// free. Every client that reaches the address can read them.
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = metrics_address)]
     pub(crate) metrics: Option<std::net::SocketAddr>,
 }
@@ -357,7 +357,7 @@ pub(crate) struct CtlOptions {
     pub(crate) socket: PathBuf,
     /// A command, such as status, smart, hint, lba-status, kill-die, fault read, heat, snapshot, stop; `help` lists all.
     pub(crate) command: String,
-    /// What it takes, such as offset=1MiB length=64KiB priority=high.
+    /// Arguments of the command, such as offset=1MiB length=64KiB priority=high.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) arguments: Vec<String>,
     /// Print `smart` as JSON; the other commands always do.
@@ -369,14 +369,14 @@ pub(crate) struct CtlOptions {
 pub(crate) struct ForensicsOptions {
     /// The folder with the media of a served drive, whose server has stopped; or a drive saved by `wordline run --save` or `wordline age`.
     pub(crate) target: PathBuf,
-    /// Look for this text in everything that was read, and say where and in which version it is.
+    /// Search for this text in everything that was read, and print its places and versions.
     #[arg(long, value_name = "TEXT")]
     pub(crate) find: Option<String>,
-    /// Count as recovered also what error correction cannot mend: the bits as the chips put them out, with their errors, and those of programs and erases that
+    /// Count data beyond error correction as recovered, too: the bits as the chips put them out, with their errors, and those of programs and erases that
     /// were broken off.
     #[arg(long)]
     pub(crate) raw_chips: bool,
-    /// How long the chips lay before they were read, such as 5y or 90d@40C; at 30 °C if nothing is said. For drives whose cells have physics.
+    /// Time for which the chips lay before they were read, such as 5y or 90d@40C (default: at 30 °C). For drives whose cells have physics.
     #[arg(long, value_name = "TIME[@TEMPERATURE]")]
     pub(crate) after: Option<String>,
     /// Lines in each list.
@@ -397,7 +397,7 @@ pub(crate) struct RecordOptions {
 pub(crate) struct TopOptions {
     /// The control socket of a served drive.
     pub(crate) socket: PathBuf,
-    /// Print one view and end.
+    /// Print one view and exit.
     #[arg(long)]
     pub(crate) once: bool,
     /// Seconds between two views.
@@ -418,18 +418,18 @@ pub(crate) struct CompareOptions {
     /// interval. With --size, a sweep of mapping.over_provisioning is of equal flash: the size is what the host sees at the drive's own share.
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub(crate) sweep: Option<String>,
-    /// How many seeds; confidence intervals need at least two.
+    /// Number of seeds. Confidence intervals need at least two.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
-    /// Exit with 0 although drives failed requests. Without it the exit code is 4, unless run.may_fail = true in the drive's file. The figures are those of the
+    /// Exit with 0 although drives failed requests. Otherwise the exit code is 4, unless run.may_fail = true in the drive's file. The figures are those of the
     /// requests that did not fail, either way.
     #[arg(long)]
     pub(crate) may_fail: bool,
-    /// Let every drive begin as its own file says: full or not, in the steady state or not, at its own age. Without it all begin as the first does. Where
+    /// Begin each drive by its own file: its fill, its steady state, its age. Otherwise all begin as the first does. Where
     /// they then begin differently, ratios have neither colours nor stars, and the exit code is 4.
     #[arg(long)]
     pub(crate) own_start: bool,
-    /// Runs at the same time; as many as there are cores by default.
+    /// Number of runs at the same time (default: the number of cores).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
     /// One or more of: a built-in workload, a workload file (.toml), a block trace (plain, .gz or .zst; recognised by content). Each is run at each --age. May
@@ -449,38 +449,38 @@ pub(crate) struct WearOutOptions {
     /// A drive's name (see `wordline drives`) or file.
     #[arg(default_value = "pageftl")]
     pub(crate) drive: String,
-    /// Drives that are worn out under the same workload, to be held against it.
+    /// Drives that are worn out under the same workload, for comparison.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) options: DriveOptions,
-    /// A built-in workload, a workload file (.toml) or a block trace, without end: its last phase that writes goes on, a trace begins again.
+    /// Built-in workload, workload file (.toml) or block trace, without end: its last phase that writes goes on, a trace begins again.
     #[arg(long, short, default_value = "default", value_name = "NAME|FILE")]
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
-    /// The drive is written so that its life takes so many years, 5 if nothing is said: rests between erases and the ages of data follow from that.
-    /// With --dwpd: years after which nobody looks any longer.
+    /// Length of the life in years (default 5): rests between erases and the ages of data follow from it.
+    /// With --dwpd: years after which the life counts as ended.
     #[arg(long, value_name = "N")]
     pub(crate) years: Option<f64>,
-    /// The drive is written so many times a day, however long it lives.
+    /// Drive writes a day, however long the drive lives.
     #[arg(long, value_name = "N")]
     pub(crate) dwpd: Option<f64>,
-    /// What ends the life: uncorrectable (a page cannot be read, by the host or to be moved), spare (no write is taken any more), or a share of blocks gone bad
-    /// such as 2.5%, of those that the host sees. If nothing is said: the first of uncorrectable, spare and 2.5%.
+    /// End of the life: uncorrectable (a page cannot be read, by the host or to be moved), spare (no write is taken any more), or a share of blocks gone bad
+    /// such as 2.5%, of those that the host sees (default: the first of uncorrectable, spare and 2.5%).
     #[arg(long, value_name = "WHAT")]
     pub(crate) until: Option<String>,
-    /// The life ends, too, when data that is written could not be read any more after it had been kept without power for so long: a year, if nothing is
-    /// said, as JESD218 asks of client drives at the end of their lives. Read from a copy of the drive after each epoch. none: the data need not keep.
+    /// Time without power after which written data must be readable; the life ends when it is not. The default is a year,
+    /// as JESD218 asks of client drives at the end of their lives. It is read from a copy of the drive after each epoch. none: data need not keep.
     #[arg(long, default_value = "1y", value_name = "TIME|none")]
     pub(crate) must_keep: String,
-    /// About how many epochs of a life are run; what is between them is skipped.
+    /// Number of epochs of a life that are run, about; the time between them is skipped.
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=10_000))]
     pub(crate) epochs: u32,
-    /// Length of an epoch in drive writes; 1 if nothing is said. Longer ones tell blocks apart better.
+    /// Length of an epoch in drive writes (default 1). Longer epochs tell blocks apart better.
     #[arg(long, value_name = "WRITES")]
     pub(crate) epoch: Option<f64>,
-    /// Requests of the short run in virtual time, on a copy of the drive, that tells IOPS after each epoch; 0: none.
+    /// Requests of a short run in virtual time after each epoch, on a copy of the drive, that measures IOPS. 0: none.
     #[arg(long, default_value_t = 4_000, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000_000))]
     pub(crate) sample: u64,
     /// Skip nothing. A life takes hours then, or days.
@@ -496,10 +496,10 @@ pub(crate) struct WearOutOptions {
     /// Write one self-contained HTML page with figures.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Drives at the same time; as many as there are cores by default.
+    /// Number of drives at the same time (default: the number of cores).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    /// No progress on standard error.
+    /// Print no progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -514,7 +514,7 @@ pub(crate) struct CharacterizeOptions {
     /// The chip's name (see `wordline chip`) or file.
     #[arg(long, default_value = wordline_lab::CHIP, value_name = "NAME|FILE")]
     pub(crate) chip: String,
-    /// A second chip, for bench reprogram, which compares two: mlc48 is the one of the papers.
+    /// Second chip of the bench reprogram, which compares two (in the papers: mlc48).
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) against: Option<String>,
     /// Change a value of the chip, such as "physics.wear.erase_share=70 %". May be given several times.
@@ -535,7 +535,7 @@ pub(crate) struct CharacterizeOptions {
     /// Reads of a block before it is measured, such as 0,10k,100k.
     #[arg(long, value_name = "LIST")]
     pub(crate) reads: Option<String>,
-    /// What the printed table is told by: chip, block, layer, wordline or page.
+    /// Rows of the printed table: chip, block, layer, wordline or page.
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: Option<String>,
     /// Write the raw table, one row for each page and condition, as .csv or .parquet. docs/reference/characterisation.md describes the columns.
@@ -547,10 +547,10 @@ pub(crate) struct CharacterizeOptions {
     /// The seed of the lot: 1, or 1001 for a table, since a table is refused on a drive with the seed of its lot.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Threads; as many as there are cores by default. Results do not depend on it.
+    /// Number of threads (default: the number of cores). Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    /// No progress on standard error.
+    /// Print no progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -601,19 +601,19 @@ pub(crate) struct ReproduceOptions {
     /// Drives of this size, such as 8GiB, or whole: as their files have them. Without, each study has its own.
     #[arg(long, value_name = "SIZE|whole")]
     pub(crate) size: Option<String>,
-    /// Run with so many seeds, from the studies' own on, and tell which verdicts depend on them. JSON, page and --strict are of the first.
+    /// Number of seeds, from the studies' own on. Verdicts that depend on the seed are listed; JSON, page and --strict are of the first.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
-    /// Write what each seed measured, as JSON.
+    /// Write the figures of each seed as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) by_seed: Option<PathBuf>,
     /// Exit with 1 where a claim is off; otherwise a claim that is off is a finding, and no failure.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Threads; as many as there are cores by default. Results do not depend on it.
+    /// Number of threads (default: the number of cores). Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    /// No progress on standard error.
+    /// Print no progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -645,19 +645,19 @@ fn formats() -> String {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// What a trace is: format, columns, span, first and last records.
+    /// Describe a trace: format, columns, span, first and last records.
     Info {
         /// The trace, plain or packed (.gz, .zst).
         file: PathBuf,
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// What a trace does: requests, sizes, footprint, overwrites, gaps.
+    /// Measure a trace: requests, sizes, footprint, overwrites, gaps.
     Stats {
         /// The trace, plain or packed (.gz, .zst).
         file: PathBuf,
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
@@ -668,13 +668,13 @@ pub(crate) enum TraceCommand {
         /// msr, mqsim, fio, blkparse or csv.
         #[arg(long, value_name = "FORMAT")]
         to: String,
-        /// Where to, packed if its name ends in .gz or .zst; standard output otherwise.
+        /// Output file, packed if its name ends in .gz or .zst (default: standard output).
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
 }
 
-/// Where metrics are served; a port alone is one of this machine.
+/// Address of metrics; a port alone is one of this machine.
 fn metrics_address(text: &str) -> Result<std::net::SocketAddr, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, port)));

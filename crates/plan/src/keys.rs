@@ -92,7 +92,7 @@ sections! {
 
     /// What a die is able to do.
     "capabilities" (chip) capabilities: Capabilities {
-        /// What one program command fills: a page, or all pages of a wordline in one shot.
+        /// Extent of one program command: a page, or all pages of a wordline in one shot.
         program_scope: ProgramScope;
         /// Read the next page while the last one is put out.
         cache_read: bool = false;
@@ -144,17 +144,17 @@ sections! {
         step: Maybe<Microvolts> = Maybe(None);
         /// Cells of the wordlines that were characterised: errors are counted over a whole wordline, so the table holds for no other number.
         cells: u32 = 0;
-        /// How far below its default R1 stands while errors between the erased state and P1 are counted.
+        /// Distance of R1 below its default while errors between the erased state and P1 are counted.
         lowered: Microvolts = Microvolts(0);
-        /// Followers begin to verify a state so many loops before its first cells arrived on their leader.
+        /// Loops by which followers begin to verify a state before its first cells arrived on their leader.
         early: u32 = 0;
         /// The most errors between the erased state and P1 that a leader wordline may show, line by line, rising. Beyond the last, followers have no margin.
         errors: List<u32> = List(Vec::new());
-        /// What the leader's followers may then add to V_start, line by line.
+        /// Voltage that the leader's followers may then add to V_start, line by line.
         start: List<Microvolts> = List(Vec::new());
-        /// What they may then take from V_final, line by line. Both together fall.
+        /// Voltage that they may then take from V_final, line by line. Both together fall.
         end: List<Microvolts> = List(Vec::new());
-        /// What every wordline of an h-layer may take from V_final in any block at any age, layer by layer, topmost first.
+        /// Voltage that every wordline of an h-layer may take from V_final in any block at any age, layer by layer, topmost first.
         layers: List<Microvolts> = List(Vec::new());
     }
 
@@ -270,7 +270,7 @@ sections! {
         age_thresholds: List<List<u32>> = List(Vec::new());
         /// As `pe_with_set`, over ages.
         age_with_set: List<List<u32>> = List(Vec::new());
-        /// Probability up to which the worst page of a block may be uncorrectable after so many copies and the retention.
+        /// Probability up to which the worst page of a block may be uncorrectable after the copies and the retention.
         risk: Share = Share::NONE;
     }
 
@@ -308,7 +308,7 @@ sections! {
     "retries" (drive) retries: Retries {
         /// Share of the reads begun with default references that need retries.
         share: Share = Share::NONE;
-        /// How many retries those need in the mean: at least 1. Each further one is as likely as the one before. Needed where `share` is set.
+        /// Mean number of retries of those reads. Each further one is as likely as the one before. Needed where `share` is set. At least 1.
         mean: Maybe<Number> = Maybe(None);
         /// Share of the reads that need as many as the others of their h-layer, until the block is erased; the rest need a number of their own each time. The
         /// part of the retries that can be saved by who remembers.
@@ -326,7 +326,7 @@ sections! {
 
     /// The physics of the cells, where the chip file or `physics_of` gives it, and the age a drive is set to, once it is filled and before a run starts.
     "cells" (drive) cells: Cells {
-        /// Whether the cells have their physics; otherwise they take the times of the data sheet and fail by rate.
+        /// Physics of the cells. Without it they take the times of the data sheet and fail by rate.
         physics: bool = true;
         /// Temperature of the drive while it works. "none": the reference temperature of the physics.
         temperature: Maybe<Degrees> = Maybe(None);
@@ -339,7 +339,7 @@ sections! {
         /// Rests between two of those cycles, in the place of `dwell`: each block has one of them, by a throw of its own. A drive whose blocks are as worn as
         /// each other by their counts and not by their cells.
         dwells: List<Span> = List(Vec::new());
-        /// How long the data have been kept.
+        /// Time for which the data have been kept.
         retention: Span = Span(0);
         /// Temperature of that rest and of keeping. "none": the reference temperature of the physics.
         kept_at: Maybe<Degrees> = Maybe(None);
@@ -359,7 +359,7 @@ sections! {
     "controller" (drive) controller: Controller {
         /// Firmware cores. Each has its share of the dies and of the addresses.
         cores: u32;
-        /// How much consecutive data stays on one core; a multiple of `mapping.unit`. "none": one mapping unit.
+        /// Consecutive data that stay on one core; a multiple of `mapping.unit`. "none": one mapping unit.
         stripe: Maybe<Bytes> = Maybe(None);
         /// Requests the drive takes in at once; more wait in the host's queues.
         queue_depth: u32;
@@ -369,7 +369,7 @@ sections! {
         weight_normal: u32 = 2;
         /// Requests of low priority that the drive takes in a round, 1 to 256.
         weight_low: u32 = 1;
-        /// How the firmware is given a TRIM of several pages: "whole", or "by-page", the next page when the one before is acknowledged. Where stale data are
+        /// Delivery of a TRIM of several pages to the firmware: "whole", or "by-page", the next page when the one before is acknowledged. Where stale data are
         /// made unreadable, that is done for each page before the next becomes stale.
         trims: Trims = Trims::Whole;
         /// DRAM bandwidth. "none": free.
@@ -383,7 +383,7 @@ sections! {
         /// The last resort of a read that no entry of the retry table serves, where cells have physics and such a table: references are moved one by one in
         /// steps of this, a multiple of 10 mV up to 100 mV, until the page can be corrected. "0 mV": such reads fail.
         search_step: Microvolts = Microvolts(20_000);
-        /// How many steps to each side the search goes: 2 to 12.
+        /// Steps of the search to each side: 2 to 12.
         search_reach: u32 = 5;
         /// Time that the controller waits for a die that should have been done by now. Then it resets the die, and if that does not answer, it has failed.
         die_timeout: Nanos = Nanos::from_millis(100);
@@ -401,11 +401,11 @@ sections! {
 
     /// What the host sees, and how it is mapped.
     "mapping" (drive) mapping: Mapping {
-        /// What one map entry points to: a page or a divisor of one, and a multiple of 512 B.
+        /// Data that one map entry points to: a page or a divisor of one, and a multiple of 512 B.
         unit: Bytes;
         /// The spare factor, (raw − exported) / raw: the share of the raw flash that the host does not see. Either this or `capacity`.
         over_provisioning: Maybe<Share> = Maybe(None);
-        /// What the host sees. Either this or `over_provisioning`.
+        /// Capacity for the host. Either this or `over_provisioning`.
         capacity: Maybe<Bytes> = Maybe(None);
         /// Blocks of each plane kept back to replace bad ones.
         spare_blocks: u32 = 0;
@@ -415,11 +415,11 @@ sections! {
     "buffer" (drive) buffer: Buffer {
         /// Its size over all cores: at least one program unit for each die.
         size: Bytes;
-        /// When a write without FUA is acknowledged: once it is in the buffer, or once it is programmed.
+        /// Instant at which a write without FUA is acknowledged: once it is in the buffer, or once it is programmed.
         acknowledge: Acknowledge;
-        /// What becomes of it when the power goes: with none it is lost, and FUA and flushes wait for programs; capacitors keep it.
+        /// Protection of the buffer against loss of power: with none it is lost, and FUA and flushes wait for programs; capacitors keep it.
         protection: Protection = Protection::None;
-        /// How full the buffer must be before units that the host has written only in part are completed from flash.
+        /// Fill of the buffer from which on units that the host has written only in part are completed from flash.
         partial_watermark: Share;
     }
 
@@ -431,7 +431,7 @@ sections! {
         start: Groups;
         /// With this many or fewer left, the host's writes wait for garbage collection: at least 1, and less than `start`.
         floor: u32;
-        /// Who of garbage collection and the host a die serves next: "classic" empties a victim to its end before the host's writes go on; "paced" does both in
+        /// Order of garbage collection and the host on a die: "classic" empties a victim to its end before the host's writes go on; "paced" does both in
         /// turns, at the rate at which victims give room back. The value of a file without the key is "classic" if `preemptible` is true, and
         /// so is that of plans that earlier builds stored without it.
         scheduler: Scheduler = Scheduler::Paced;
@@ -443,7 +443,7 @@ sections! {
 
     /// Which free block is written next, and how wear is levelled.
     "free_block" (drive) free_block: FreeBlock {
-        /// What free blocks are chosen by: "longest-free" takes the one that has been free longest; "erases" the least-erased one for host data and the
+        /// Choice of free blocks: "longest-free" takes the one that has been free longest; "erases" the least-erased one for host data and the
         /// most-erased one for moved data; "wear" the least-worn and the most-worn one, as a technique tells it (000 §3.4.4).
         key: FreeBlockPolicy = FreeBlockPolicy::LongestFree;
         /// Move the data of the least-worn block once a block of the die is ahead of it by this much, in the unit of `key`: erases, or thousandths of a life
@@ -461,12 +461,12 @@ sections! {
     "schedule" (drive) schedule: Schedule {
         /// Host reads go before programs and garbage collection. A refresh that is past its deadline takes turns with them.
         reads_first: bool = false;
-        /// How long a buffered unit may wait for company before it is programmed with padding. "none": until a flush.
+        /// Longest time that a buffered unit waits for company before it is programmed with padding. "none": until a flush.
         linger: Maybe<Nanos> = Maybe(None);
-        /// How long a suspended program or erase is held while reads wait: after that it goes on, once the read that is under way has ended. "none": until no
-        /// read waits.
+        /// Longest time that a suspended program or erase is held while reads wait. It goes on after that, once the read under way has ended. "none": until
+        /// no read waits.
         held_max: Maybe<Nanos> = Maybe(None);
-        /// Where reads go first: how many of them in a row, while the die has other work. Then it does one program, erase or step of it. "none": any number.
+        /// Most reads in a row, where reads go first, while the die has other work. It then does one program, erase or step of it. "none": any number.
         reads_in_row: Maybe<u32> = Maybe(None);
     }
 
@@ -483,11 +483,11 @@ sections! {
 
     /// What the firmware does to come back after a power cut.
     "recovery" (drive) recovery: Recovery {
-        /// Whether it journals on flash what it cannot find again otherwise. A drive that is served always does. One that is simulated has no power to lose:
-        /// there it shows what the journal costs, and replays what a served drive recorded.
+        /// Journal on flash of all that the firmware could not find again otherwise. A served drive always has it. A simulated drive has no power to lose:
+        /// there it shows the cost of the journal, and replays what a served drive recorded.
         on: bool = false;
-        /// With `on`: after so many programs of data one program of a checkpoint of the map. Fewer cost more and make recovery shorter. "none": no checkpoints;
-        /// then recovery reads everything.
+        /// Programs of data for each program of a checkpoint of the map, with `on`. Fewer cost more and make recovery shorter. "none": no checkpoints;
+        /// recovery then reads everything.
         checkpoint_every: Maybe<u32> = Maybe(Some(32));
         /// With `on`: whether the out-of-band marks of all pages are written twice, at the end of each block and, until then, in the journal. Without, a page
         /// that cannot be read after a power cut is taken for one that was never finished, and an older version of its data is handed out. It takes a wordline
@@ -501,7 +501,7 @@ sections! {
 
     /// Handling of failed dies by the firmware.
     "repair" (drive) repair: Repair {
-        /// Whether it looks for dies that have failed, once an operation went badly: it reads the first pages of the blocks beside. A die that has failed is
+        /// Search for dies that have failed, once an operation went badly: the first pages of the blocks beside are read. A die that has failed is
         /// not used any more. Data that lay there is lost until it is written or trimmed, and reads of it fail at once.
         detect: bool = true;
         /// Share of a die's blocks that may be bad before the die counts as failed. One bad block never makes a failed die. Blocks that a retirement policy
@@ -520,10 +520,10 @@ sections! {
         seed: u64 = 1;
         /// Share of the exported capacity that is written, sequentially, before a run starts. A drive that holds nothing answers reads without its flash.
         fill: Share = Share::ALL;
-        /// Whether that data lies as endless random overwrites of it would leave it, so that GC goes on from the first request, and not as it was written.
+        /// Layout of that data as endless random overwrites would leave it, so that GC goes on from the first request. Otherwise it lies as it was written.
         steady: bool = false;
-        /// Whether the drive may fail requests, by wear or by design, without `wordline compare` ending in exit code 4. It changes no run, and is not in the
-        /// plan's hash.
+        /// Permission to fail requests, by wear or by design, without exit code 4 of `run` and `compare`. It changes no run, and is not in the plan's
+        /// hash.
         may_fail: bool = false;
     }
 }

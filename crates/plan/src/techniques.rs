@@ -243,7 +243,7 @@ pub(crate) fn sections() -> Vec<SectionInfo> {
         let whole = needs.clone().filter(|need| !matches!(need, Need::Where(..)));
         let on = KeyInfo {
             name: ON,
-            doc: format!("Whether it is switched on.{}", told(whole)),
+            doc: format!("Switches the technique on.{}", told(whole)),
             expected: bool::expected(),
             default: Some(write(Some(Value::Flag(false)))),
             schema: bool::schema(),

@@ -27,9 +27,9 @@ pub(super) const PHASES: [Part; 7] = [
         about: "Phases run one after another, jobs at the same time from the same start. A workload has either, and a phase may hold jobs.",
         keys: &[
             key("name", "text", "", "name in tables and charts"),
-            key("purpose", "text", "nothing", "what it is for, in a sentence"),
-            key("phases", "list of `[[phases]]`", "", "what it does, in order; at least one"),
-            key("jobs", "list of `[[jobs]]`", "", "in place of phases: what it does at the same time; at least one"),
+            key("purpose", "text", "nothing", "purpose, in a sentence"),
+            key("phases", "list of `[[phases]]`", "", "phases, in order; at least one"),
+            key("jobs", "list of `[[jobs]]`", "", "jobs at the same time, in place of phases; at least one"),
         ],
     },
     Part {
@@ -47,7 +47,7 @@ pub(super) const PHASES: [Part; 7] = [
                 "`1`",
                 "of a job: how many like it there are, each named by its number and with dice of its own",
             ),
-            key("jobs", "list of `[[phases.jobs]]`", "none", "of a phase, in place of all keys below: what it does at the same time"),
+            key("jobs", "list of `[[phases.jobs]]`", "none", "of a phase, in place of all keys below: jobs at the same time"),
             key("requests", "whole number", "no end", "ends after this many requests"),
             key(
                 "bytes",
@@ -56,14 +56,14 @@ pub(super) const PHASES: [Part; 7] = [
                 "ends after this much data read, written and trimmed, such as \"10 GiB\" or \"200 %\"",
             ),
             key("time", "time", "no end", "ends after this much simulated time"),
-            key("start", "size, or share of the drive", "`\"0 %\"`", "where the part of the drive that it uses begins"),
+            key("start", "size, or share of the drive", "`\"0 %\"`", "begin of the part of the drive that it uses"),
             key(
                 "step",
                 "size, or share of the drive",
                 "`\"0 %\"`",
                 "of a job with `count`: how much later on the drive each further one begins",
             ),
-            key("span", "size, or share of the drive", "`\"100 %\"`", "how large that part is; it must end within the drive"),
+            key("span", "size, or share of the drive", "`\"100 %\"`", "length of that part; it must end within the drive"),
             key(
                 "align",
                 "size",
@@ -84,7 +84,7 @@ pub(super) const PHASES: [Part; 7] = [
                 "",
                 "how large requests are: one size, or several with their shares (below); multiples of 512 B up to 1 GiB",
             ),
-            key("address", "word or table", "", "where requests go: see below"),
+            key("address", "word or table", "", "addresses of requests: see below"),
             key("arrival", "table", "", "when requests come: see below"),
             key("priority", "`urgent`, `high`, `normal` or `low`", "`normal`", "the class of every request"),
         ],
@@ -125,7 +125,7 @@ pub(super) const PHASES: [Part; 7] = [
             key("hot", "share", "", "of `hot-cold`: the hot share of the space"),
             key("traffic", "share", "", "of `hot-cold`: the share of requests that go there"),
             key("zones", "list", "", "of `zoned`: the zones, in order (below)"),
-            key("streams", "whole number", "`1`", "of `sequential`: how many streams take turns, each in a part of the space of its own"),
+            key("streams", "whole number", "`1`", "of `sequential`: streams that take turns, each in a part of the space of its own"),
             key("parts", "list of patterns", "", "of `mixed`: the patterns, each with its `share`; none of them `mixed` itself"),
         ],
     },
@@ -135,7 +135,7 @@ pub(super) const PHASES: [Part; 7] = [
                 space, which sum to 100 %, or all sizes; space behind the last of those gets no request. A request belongs to the zone in which it begins.",
         keys: &[
             key("share", "share", "", "the share of requests that go there"),
-            key("span", "size, or share of the space", "", "how large the zone is"),
+            key("span", "size, or share of the space", "", "length of the zone"),
         ],
     },
     Part {
@@ -149,9 +149,9 @@ pub(super) const PHASES: [Part; 7] = [
                 "of a closed loop: a request comes as soon as fewer than this many are outstanding",
             ),
             key("rate", "rate", "", "of an open loop: requests per second while busy, whatever the drive does"),
-            key("process", "`poisson` or `constant`", "`poisson`", "of an open loop: how the gaps between requests vary"),
-            key("busy", "time", "always", "of an open loop: how long requests come; with `idle`"),
-            key("idle", "time", "never", "of an open loop: how long none comes after that"),
+            key("process", "`poisson` or `constant`", "`poisson`", "of an open loop: distribution of the gaps between requests"),
+            key("busy", "time", "always", "of an open loop: time during which requests come; with `idle`"),
+            key("idle", "time", "never", "of an open loop: time without requests after that"),
         ],
     },
 ];
@@ -163,21 +163,21 @@ pub(super) const FILES: [Part; 6] = [
         about: "Sets of files on a model file system, and threads that do things to them.",
         keys: &[
             key("name", "text", "", "name in tables and charts"),
-            key("purpose", "text", "nothing", "what it is for, in a sentence"),
+            key("purpose", "text", "nothing", "purpose, in a sentence"),
             key(
                 "align",
                 "size",
                 "",
                 "block of the file system: every file and every write is a whole number of them; a multiple of 512 B up to 64 MiB",
             ),
-            key("prefill", "share", "", "how much of the drive files hold when the run begins; `--fill` changes it"),
+            key("prefill", "share", "", "share of the drive that files hold when the run begins; `--fill` changes it"),
             key(
                 "level",
                 "share",
                 "`prefill`",
                 "how much they may hold later: a file that grows beyond it costs others of its set their lives",
             ),
-            key("length", "multiple of the drive", "", "how much is written before the run ends, such as \"400 %\"; `--length` changes it"),
+            key("length", "multiple of the drive", "", "amount written before the run ends, such as \"400 %\"; `--length` changes it"),
             key(
                 "secure",
                 "share",
@@ -200,7 +200,7 @@ pub(super) const FILES: [Part; 6] = [
             ),
             key("mix", "table", "as the threads make them", "read requests to write requests"),
             key("sets", "list of `[[sets]]`", "", "the kinds of files"),
-            key("threads", "list of `[[threads]]`", "", "what is done to them, over and over"),
+            key("threads", "list of `[[threads]]`", "", "threads that work on them, over and over"),
         ],
     },
     Part {
@@ -234,9 +234,9 @@ pub(super) const FILES: [Part; 6] = [
         keys: &[
             key("name", "text", "", "name of the set"),
             key("share", "share", "", "share of the prefilled space"),
-            key("files", "whole number", "", "how many files there are, in proportion to those of the other sets"),
-            key("size", "size", "", "how large a file is when it is made"),
-            key("write", "size", "`size`", "how large a write is"),
+            key("files", "whole number", "", "number of files, in proportion to those of the other sets"),
+            key("size", "size", "", "size of a new file"),
+            key("write", "size", "`size`", "size of a write"),
             key("read", "size", "`\"1 MiB\"`", "the largest read request"),
             key("room", "name of a set", "itself", "the set whose files are deleted where this one's find no room"),
         ],
@@ -245,9 +245,9 @@ pub(super) const FILES: [Part; 6] = [
         title: "`[[threads]]`",
         about: "",
         keys: &[
-            key("count", "whole number from 1 to 65536", "`1`", "how many threads do this"),
-            key("priority", "`urgent`, `high`, `normal` or `low`", "`normal`", "the class of what they ask for"),
-            key("ops", "list of operations", "", "what each does, one after another, again and again"),
+            key("count", "whole number from 1 to 65536", "`1`", "number of such threads"),
+            key("priority", "`urgent`, `high`, `normal` or `low`", "`normal`", "class of their requests"),
+            key("ops", "list of operations", "", "operations of each, one after another, again and again"),
         ],
     },
     Part {
@@ -258,12 +258,12 @@ pub(super) const FILES: [Part; 6] = [
                 all of it, or `size` at a random place. `sync`: make everything durable.\n\
                 The file is any of its set, each equally likely, or with `same` that of the operation before.",
         keys: &[
-            key("do", "one of the words above", "", "what is done"),
+            key("do", "one of the words above", "", "operation"),
             key("set", "name of a set", "", "the set of the file; `sync` needs none"),
-            key("size", "size", "as the set says", "how much"),
+            key("size", "size", "as the set says", "amount"),
             key("same", "`true` or `false`", "`false`", "whether it is done to the file of the operation before"),
             key("durable", "`true` or `false`", "`false`", "whether a write is acknowledged only when it is durable"),
-            key("times", "whole number from 1 to 1000000", "`1`", "how often"),
+            key("times", "whole number from 1 to 1000000", "`1`", "number of times"),
         ],
     },
 ];

@@ -34,7 +34,7 @@ params! {
             tried: &[],
             source: "003 §4.1.4",
         }
-        /// Program as the chip does by itself on dies where so many programs had to be done again that it is a loss; they try again now and then.
+        /// Program as the chip does by itself on dies where repeated programs cost more than the settings save. Such dies try again now and then.
         relent: bool {
             kind: Kind::Flag,
             default: Some(Value::Flag(true)),

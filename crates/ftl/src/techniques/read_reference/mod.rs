@@ -41,7 +41,7 @@ pub const DECLARATION: Declaration = Declaration {
 params! {
     /// Parameters of read references.
     pub struct Params {
-        /// Index that the table is looked up by: "age", the wear that a technique tells, or "pe", the P/E count.
+        /// Index of the table: "age", the wear that a technique reports, or "pe", the P/E count.
         index: Index {
             kind: Kind::Word(Index::WORDS),
             default: Some(Value::Word("age")),
