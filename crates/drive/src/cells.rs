@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, History, Model};
 use wordline_chip::{Chip, Payload};
-use wordline_engine::Observer;
 use wordline_units::{BlockId, Celsius, DieId, Geometry, IdMap, PlaneId};
 
 use crate::config::Config;
-use crate::drive::Drive;
+use crate::drive::Machine;
 
 /// Creates the dies of a new drive, which keep their bytes in what `payload` gives them. Returns also the number of entries of their read-retry table.
 pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -> P) -> (IdMap<DieId, Chip<P>>, u32) {
@@ -39,7 +38,7 @@ fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u3
     levels
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
     ///
     /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would

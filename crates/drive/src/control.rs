@@ -1,11 +1,10 @@
 //! Commands for a running drive: locating data, sparing wordlines, changing its temperature.
 
 use wordline_chip::Payload;
-use wordline_engine::Observer;
 use wordline_ftl::{BlockGroup, UnitAddr};
 use wordline_units::{BlockId, Celsius, DieId, PageId, PlaneId, WordlineSet};
 
-use crate::drive::Drive;
+use crate::drive::Machine;
 
 /// Location of the newest data of a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub struct FlashPlace {
     pub unit: u32,
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Locates the mapping unit that holds `sector`.
     ///
     /// # Panics

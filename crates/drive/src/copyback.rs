@@ -9,11 +9,10 @@
 //! read needs, and is sensed again.
 
 use wordline_chip::Payload;
-use wordline_engine::Observer;
 use wordline_flash::{Command, ReadOffsets, Status, Target};
 use wordline_units::{Nanos, PageId};
 
-use crate::drive::{Drive, Due};
+use crate::drive::{Machine, Due};
 use crate::flash::FlightSlot;
 use crate::stop::StopStage;
 use crate::tries::set_references;
@@ -41,7 +40,7 @@ fn behind(target: Target, index: u16) -> Target {
     Target { page: PageId(target.page.0 + index), ..target }
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Begin the copyback in `slot` with its first page.
     pub(crate) fn begin_copyback(&mut self, from: Nanos, slot: FlightSlot) {
         self.sense_source(from, slot, 0);
@@ -49,7 +48,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Sense page number `page` of the source.
     fn sense_source(&mut self, from: Nanos, slot: FlightSlot, page: u16) {
-        let Drive { flights, chips, calendar, .. } = self;
+        let Machine { flights, chips, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         let source = behind(flight.source, page);
         let chip = &mut chips[flight.die];
@@ -66,7 +65,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Program page number `page`, which the register holds, at the destination: the last ends the copyback, others wait for it in the die.
     fn program_destination(&mut self, now: Nanos, slot: FlightSlot, page: u16) {
-        let Drive { flights, chips, calendar, .. } = self;
+        let Machine { flights, chips, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         let issued = chips[flight.die].issue(Command::CopybackProgram { target: behind(flight.target, page) }, now);
         flight.array += issued.ready_at - now;

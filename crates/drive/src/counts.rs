@@ -1,17 +1,16 @@
 //! Erase counts of a drive that is set to an age: firmware and dies have counted the same cycles, and what was never used has none.
 
 use wordline_chip::Payload;
-use wordline_engine::Observer;
 use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_units::{BlockId, PlaneId};
 
-use crate::drive::Drive;
+use crate::drive::Machine;
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Make every block in service as if it had been erased `cycles` times, for its die and for the firmware, and every spare block as new as it is.
     pub(crate) fn count_cycles(&mut self, cycles: u32) {
-        let Drive { ftls, chips, wiring, .. } = self;
+        let Machine { ftls, chips, wiring, .. } = self;
         for (core, ftl) in ftls.iter_mut().enumerate() {
             let layout = *ftl.layout();
             for group in (0..layout.group_count() as u32).map(BlockGroup) {

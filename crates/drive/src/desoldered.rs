@@ -11,14 +11,13 @@
 //! ```
 
 use wordline_chip::{Chip, PADDING, PageImage, Payload, Persistent, Sanitisation};
-use wordline_engine::Observer;
 use wordline_flash::{Command, ReadOffsets, Status, Target};
 use wordline_ftl::{CHECKPOINT, JOURNAL, OOB};
 use wordline_units::{BlockId, Celsius, DieId, IdMap, Lpn, Nanos, PageId, PlaneId};
 
 use crate::config::Config;
 use crate::control::FlashPlace;
-use crate::drive::Drive;
+use crate::drive::Machine;
 use crate::stripe::{Stripe, Wiring};
 use crate::tries::{Search, set_references};
 
@@ -87,14 +86,14 @@ pub struct Desoldered<P: Payload> {
     now: Nanos,
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Desolders the dies. Power goes first: operations under way are broken off.
     ///
     /// # Panics
     /// If a copyback is under way, whose commands reach into the future: let the drive settle first.
     pub fn desolder(self) -> Desoldered<P> {
         let now = self.now();
-        let Drive { config, chips, read_levels: entries, wiring, stripe, .. } = self;
+        let Machine { config, chips, read_levels: entries, wiring, stripe, .. } = self;
         let mut taken = Desoldered { config, chips, entries, wiring, stripe, now };
         taken.power_on();
         taken

@@ -11,6 +11,7 @@ use wordline_units::{Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId}
 
 use crate::config::Config;
 use crate::data::DataPlane;
+use crate::events::Events;
 use crate::faults::Waiting;
 use crate::flash::{Flight, FlightSlot};
 use crate::habits::Habits;
@@ -70,12 +71,12 @@ pub(crate) struct Part {
 
 /// A drive in virtual time.
 #[derive(Debug)]
-pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
+pub struct Machine<P: Payload = NoPayload> {
     pub(crate) config: Config,
     pub(crate) calendar: Calendar<Due>,
     pub(crate) log: EventLog,
-    /// Observer of the drive's events.
-    pub observer: O,
+    /// Events that no observer has been shown yet.
+    pub(crate) events: Events,
     pub(crate) chips: IdMap<DieId, Chip<P>>,
     pub(crate) ftls: Vec<Firmware>,
     pub(crate) stripe: Stripe,
@@ -126,24 +127,24 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) read_times: u32,
 }
 
-impl<O: Observer> Drive<O> {
-    /// Creates a new drive, with all blocks erased, that reports to `observer`. The drive keeps no bytes.
-    pub fn new(config: Config, observer: O) -> Drive<O> {
-        Drive::with_payload(config, observer, |_| NoPayload)
+impl Machine {
+    /// Creates a new drive, with all blocks erased. The drive keeps no bytes.
+    pub fn new(config: Config, events: Events) -> Machine {
+        Machine::with_payload(config, events, |_| NoPayload)
     }
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Creates a new drive, with all blocks erased, whose dies keep bytes in what `payload` gives them.
-    pub fn with_payload(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
-        let mut drive = Drive::assemble(config, observer, payload);
+    pub fn with_payload(config: Config, events: Events, payload: impl FnMut(DieId) -> P) -> Machine<P> {
+        let mut drive = Machine::assemble(config, events, payload);
         // Techniques may have timers that are due before the first request.
         (0..drive.config.cores).for_each(|core| drive.pump(Nanos::ZERO, core));
         drive
     }
 
     /// Puts a drive together whose firmware has not been asked for anything yet.
-    pub(crate) fn assemble(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
+    pub(crate) fn assemble(config: Config, events: Events, payload: impl FnMut(DieId) -> P) -> Machine<P> {
         let geometry = config.sheet.geometry;
         let (chips, read_levels) = crate::cells::dies(&config, payload);
         let stripe = Stripe::new(config.cores, config.stripe_units);
@@ -169,10 +170,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 core
             })
             .collect();
-        Drive {
+        Machine {
             calendar: Calendar::default(),
             log: EventLog::default(),
-            observer,
+            events,
             chips,
             ftls,
             stripe,
@@ -254,7 +255,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Returns the number of acknowledged requests.
     ///
     /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
-    pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>) -> u64 {
+    pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>, observer: &mut dyn Observer) -> u64 {
         let before = self.completed;
         let goal = completions.map_or(u64::MAX, |count| before + count);
         let mut exhausted = false;
@@ -286,6 +287,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 panic!("{}", self.post_mortem("nothing is due, yet requests are outstanding"));
             };
             self.handle(now, due);
+            if self.events.is_full() {
+                self.events.show(observer);
+            }
         }
         self.completed - before
     }
@@ -302,7 +306,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 if units > 0 {
                     self.emit(now, Event::Invalidated { die: self.wiring.die(core, DieId(0)), units });
                 }
-                if O::FOLLOWS && request.op == HostOp::Trim {
+                if self.events.follows() && request.op == HostOp::Trim {
                     self.tell_trimmed(now, core, &request);
                 }
                 self.pump(now, core);
@@ -384,7 +388,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     #[inline(always)]
     pub(crate) fn emit(&mut self, now: Nanos, event: Event) {
-        write_down(&mut self.log, &mut self.observer, now, event);
+        write_down(&mut self.log, &mut self.events, now, event);
     }
 
     pub(crate) fn arrive(&mut self, now: Nanos, request: &HostRequest) {
@@ -642,9 +646,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 }
 
-/// Log that `event` happened and show it to the observer.
+/// Log that `event` happened, and keep it for the observer.
 #[inline(always)]
-pub(crate) fn write_down<O: Observer>(log: &mut EventLog, observer: &mut O, now: Nanos, event: Event) {
+pub(crate) fn write_down(log: &mut EventLog, events: &mut Events, now: Nanos, event: Event) {
     log.record(now, &event);
-    observer.observe(now, &event);
+    events.happened(now, event);
 }

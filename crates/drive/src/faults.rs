@@ -4,13 +4,12 @@
 //! from then on nothing reaches a die any more; who drives the drive asks [`Drive::power_cut`] and drops it.
 
 use wordline_chip::{DieFault, Payload};
-use wordline_engine::Observer;
 use wordline_flash::{Operation, OperationKind};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, DieId, FlashOp, PageId};
 
 use crate::control::FlashPlace;
-use crate::drive::Drive;
+use crate::drive::Machine;
 use crate::flash::FlightSlot;
 
 /// A fault on demand.
@@ -53,7 +52,7 @@ impl Waiting {
     }
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Injects `fault` beside those that are active. A die, plane or blocks that fail for good are an event, [`wordline_engine::Event::Harmed`].
     ///
     /// # Panics

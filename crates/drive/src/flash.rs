@@ -11,7 +11,7 @@
 //! ```
 
 use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
-use wordline_engine::{Bus, Event, FlashEvent, Observer};
+use wordline_engine::{Bus, Event, FlashEvent};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
     Command, EraseSettings, EraseTrace, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ProgramTrace, ReadTry, Report,
@@ -20,7 +20,7 @@ use wordline_flash::{
 use wordline_units::{Attributes, BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
 use crate::copyback::Part;
-use crate::drive::{Drive, Due, write_down};
+use crate::drive::{Machine, Due, write_down};
 use crate::follow::Ended;
 use crate::following::Intake;
 use crate::stop::{NOT_STOPPING, StopStage, Stopping};
@@ -219,7 +219,7 @@ const IDLE: Flight = Flight {
     intake: Intake::Begun,
 };
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Carry out the operation that `core` has ordered.
     #[inline(never)]
     pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: &Operation) {
@@ -257,10 +257,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         {
             self.gather_copyback(core, operation.die, &from);
         }
-        if O::FOLLOWS {
+        if self.events.follows() {
             self.tell_taken(now, core, operation);
         }
-        let Drive { flights, chips, wiring, ftls, config, read_levels, .. } = self;
+        let Machine { flights, chips, wiring, ftls, config, read_levels, .. } = self;
         let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         flight.core = core;
         flight.die = die;
@@ -345,7 +345,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Issue to `die` at `start` an operation that is neither a read nor a program, in the flight `slot`.
     #[inline(never)]
     fn issue_rarer(&mut self, slot: FlightSlot, die: DieId, operation: &Operation, start: Nanos) {
-        let Drive { flights, chips, ftls, config, .. } = self;
+        let Machine { flights, chips, ftls, config, .. } = self;
         let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         let issued = match operation.kind {
             OperationKind::Erase { target, is_traced, is_set } => {
@@ -413,7 +413,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return;
         }
         let is_last = self.flights[slot.index()].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
-        let Drive { flights, chips, channels, config, calendar, dram, .. } = self;
+        let Machine { flights, chips, channels, config, calendar, dram, .. } = self;
         let flight = &mut flights[slot.index()];
         let bytes = flight.bytes;
         if is_last && let Some(dram) = dram {
@@ -429,7 +429,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Ask the firmware how the read in `slot`, which error correction cannot mend, is tried once more, and keep the answer.
     #[cold]
     fn ask_next_try(&mut self, now: Nanos, slot: FlightSlot) -> Option<ReadTry> {
-        let Drive { flights, chips, ftls, tries, config, .. } = self;
+        let Machine { flights, chips, ftls, tries, config, .. } = self;
         let flight = &mut flights[slot.index()];
         let tries = &mut tries[flight.die];
         if flight.retries == 0 {
@@ -444,7 +444,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// End the transfer of the page: the die is free again, and the last codewords go on through error correction.
     #[inline]
     pub(crate) fn transferred(&mut self, now: Nanos, slot: FlightSlot) {
-        let Drive { flights, ecc, ecc_rate, config, calendar, ftls, .. } = self;
+        let Machine { flights, ecc, ecc_rate, config, calendar, ftls, .. } = self;
         let flight = &mut flights[slot.index()];
         let bytes = flight.bytes;
         let mut end = now;
@@ -482,7 +482,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Go on with the read of `bytes` in `slot`, which had left its die and is ordered again after these `tries`.
     #[cold]
     fn go_on(&mut self, now: Nanos, slot: FlightSlot, bytes: Bytes, tries: Tries) {
-        let Drive { flights, cores, config, .. } = self;
+        let Machine { flights, cores, config, .. } = self;
         let flight = &mut flights[slot.index()];
         let cost = config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { cores[flight.core as usize].occupy(now, cost) };
@@ -511,7 +511,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Report the end of a read to the firmware.
     #[inline]
     pub(crate) fn read_done(&mut self, now: Nanos, slot: FlightSlot) {
-        let Drive { flights, chips, spare, .. } = self;
+        let Machine { flights, chips, spare, .. } = self;
         let flight = &flights[slot.index()];
         let channel = flight.lost_on_bus + (flight.transferred - flight.sensed);
         let ecc = flight.decoding + (now - flight.transferred);
@@ -535,7 +535,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub(crate) fn worked(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
         // After a power cut on demand nothing that is under way comes to its end. Dies that keep no bytes have nothing to end.
         let ends = P::KEEPS && self.power_cut().is_none();
-        let Drive { flights, chips, spare, working, following, ftls, config, calendar, .. } = self;
+        let Machine { flights, chips, spare, working, following, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         if flight.attempt != attempt {
             return;
@@ -574,7 +574,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Log the end of the operation in `slot`, whose spare areas are in hand, and report it to the firmware. `channel` and `ecc` are the times that it took
     /// there.
     fn close_flight(&mut self, now: Nanos, slot: FlightSlot, channel: Nanos, ecc: Nanos) {
-        let Drive { flights, idle_flights, chips, ftls, spare, log, observer, wiring, .. } = self;
+        let Machine { flights, idle_flights, chips, ftls, spare, log, events, wiring, .. } = self;
         idle_flights.push(slot);
         let flight = &flights[slot.index()];
         let core = flight.core;
@@ -611,8 +611,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             attributes: flight.attributes,
         });
         self.operations += 1;
-        write_down(log, observer, now, event);
-        let ended = if O::FOLLOWS { Ended::of(flight, ftl, spare) } else { None };
+        write_down(log, events, now, event);
+        let ended = if events.follows() { Ended::of(flight, ftl, spare) } else { None };
         let report = Report {
             tag: flight.tag,
             die: flight.local,
@@ -630,7 +630,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         };
         let units = ftl.report(now, &report).invalidated;
         if units > 0 {
-            write_down(log, observer, now, Event::Invalidated { die: wiring.die(core, report.die), units });
+            write_down(log, events, now, Event::Invalidated { die: wiring.die(core, report.die), units });
         }
         if let Some(ended) = ended {
             self.tell_ended(now, ended);

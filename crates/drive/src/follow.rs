@@ -4,14 +4,14 @@
 //! follows units knows what the firmware knows, and not what somebody else makes of the events.
 
 use wordline_chip::Payload;
-use wordline_engine::{Observer, UnitPlace, UnitStep};
+use wordline_engine::{UnitPlace, UnitStep};
 use wordline_flash::{Operation, OperationKind, Sanitisation, Status, Target};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, Carried, Firmware, Request, UnitAddr};
 use wordline_units::{BlockId, DieId, FlashOp, Lpn, Nanos};
 
 use crate::control::FlashPlace;
-use crate::drive::Drive;
+use crate::drive::Machine;
 use crate::flash::Flight;
 
 /// A program, copyback or erase that has ended and is not yet reported to the firmware.
@@ -40,7 +40,7 @@ impl Ended {
     }
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Mapped units with their places, in the order of units.
     pub fn mapped(&self) -> impl Iterator<Item = (u64, UnitPlace)> + '_ {
         (0..self.config.exported_units).filter_map(|unit| {
@@ -114,7 +114,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             | OperationKind::Abort => return,
         };
         for (unit, from) in taken {
-            self.observer.follow(now, &UnitStep::Taken { die, unit, from });
+            self.events.followed(now, UnitStep::Taken { die, unit, from });
         }
     }
 
@@ -131,7 +131,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if op == FlashOp::Erase {
             if is_good {
                 let units = self.ftls[core as usize].layout().units_per_group;
-                self.observer.follow(now, &UnitStep::Gone { die, block, first: 0, units });
+                self.events.followed(now, UnitStep::Gone { die, block, first: 0, units });
             }
             return;
         }
@@ -140,7 +140,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let addr = self.ftls[core as usize].map().get(lpn.0);
                 addr != UnitAddr::NONE && self.is_at(core, addr, local, block, offset)
             };
-            self.observer.follow(now, &UnitStep::Landed { place: UnitPlace { die, block, offset }, is_live });
+            self.events.followed(now, UnitStep::Landed { place: UnitPlace { die, block, offset }, is_live });
         }
     }
 
@@ -148,7 +148,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     #[cold]
     pub(crate) fn tell_key_gone(&mut self, now: Nanos, core: u32, addr: UnitAddr) {
         let UnitPlace { die, block, offset } = self.place(core, addr);
-        self.observer.follow(now, &UnitStep::Gone { die, block, first: offset, units: 1 });
+        self.events.followed(now, UnitStep::Gone { die, block, first: offset, units: 1 });
     }
 
     /// Tell the observer which units can no longer be read after a sanitise operation.
@@ -164,7 +164,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         for page in pages {
             for plane in target.planes.iter() {
                 let first = (page * layout.planes + u32::from(plane.0)) * layout.units_per_page;
-                self.observer.follow(now, &UnitStep::Gone { die, block, first, units: layout.units_per_page });
+                self.events.followed(now, UnitStep::Gone { die, block, first, units: layout.units_per_page });
             }
         }
     }
@@ -175,7 +175,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         for lpn in request.lpn..request.lpn + request.units {
             if self.ftls[core as usize].map().get(lpn) == UnitAddr::NONE {
                 let unit = self.stripe.global(core, lpn);
-                self.observer.follow(now, &UnitStep::Unmapped { unit });
+                self.events.followed(now, UnitStep::Unmapped { unit });
             }
         }
     }

@@ -9,11 +9,10 @@
 //! data is in, if that is later.
 
 use wordline_chip::{Contents, Payload, Probe};
-use wordline_engine::Observer;
 use wordline_flash::{Command, Operation, OperationKind};
 use wordline_units::{DieId, FlashOp, Id, Nanos};
 
-use crate::drive::{Drive, Due};
+use crate::drive::{Machine, Due};
 use crate::flash::{Flight, FlightSlot};
 
 /// Progress of a program in its way into the die.
@@ -27,7 +26,7 @@ pub(crate) enum Intake {
     Loaded,
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Carry out a program of `die` during which the die can take in the data of another. `from`: the instant at which the firmware's order is through.
     #[cold]
     #[inline(never)]
@@ -65,7 +64,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Transfer the data of the program in `slot` into the die, whose array does the one before.
     pub(crate) fn take_in_next(&mut self, now: Nanos, slot: FlightSlot) {
-        let Drive { flights, chips, channels, calendar, dram, .. } = self;
+        let Machine { flights, chips, channels, calendar, dram, .. } = self;
         let flight = &mut flights[slot.index()];
         let loaded = flight.take_in(now, dram.as_mut(), &mut channels[flight.channel.index()], &mut chips[flight.die]);
         calendar.enter(loaded, Due::TakenIn { flight: slot });

@@ -1,15 +1,15 @@
 //! Inspection of a drive: block maps and whole-drive audits.
 
 use wordline_chip::Payload;
-use wordline_engine::{BlockState, BlockView, Observer};
+use wordline_engine::{BlockState, BlockView};
 use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::counts::TechniqueCounts;
 use wordline_ftl::{BlockGroup, Firmware, RewriteCounts, UnitAddr};
 use wordline_units::{BlockId, Cause, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
 
-use crate::drive::Drive;
+use crate::drive::Machine;
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// True if some core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
         self.ftls.iter().any(Firmware::is_worn_out)

@@ -7,7 +7,7 @@ use wordline_chip::Payload;
 use wordline_engine::Observer;
 use wordline_units::{HostRequest, Id, JobId, Nanos};
 
-use crate::Drive;
+use crate::drive::Machine;
 
 /// Source of the requests of jobs.
 pub trait JobLoad {
@@ -115,16 +115,19 @@ impl Open {
     }
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Serves `jobs` until `completions` more requests are acknowledged, or, with `None`, until all jobs are over and everything is acknowledged. Returns the
     /// number of acknowledged requests.
     ///
     /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
-    pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut impl JobLoad, completions: Option<u64>) -> u64 {
+    pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut impl JobLoad, completions: Option<u64>, observer: &mut dyn Observer) -> u64 {
         let before = self.completed();
         let goal = completions.map_or(u64::MAX, |count| before.saturating_add(count));
         let mut looked_at = None;
         while self.completed() < goal {
+            if self.events.is_full() {
+                self.events.show(observer);
+            }
             if looked_at != Some(self.completed()) {
                 looked_at = Some(self.completed());
                 self.refill(jobs, load);

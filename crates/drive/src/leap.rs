@@ -27,13 +27,12 @@ use std::ops::Range;
 
 use wordline_cells::{Pace, Repetition};
 use wordline_chip::{Chip, NoPayload};
-use wordline_engine::Observer;
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, Firmware, Share, Skipped};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, DieId, HostOp, HostRequest, Nanos, PlaneId};
 
-use crate::drive::Drive;
+use crate::drive::Machine;
 use crate::habits::Habits;
 
 /// Rest of blocks between the cycles of a leap.
@@ -106,7 +105,7 @@ const RENEWING: u64 = 8;
 
 const YEAR_SECONDS: f64 = 365.25 * 86_400.0;
 
-impl<O: Observer> Drive<O> {
+impl Machine {
     /// Begins an epoch: the use of each block is counted from now on.
     pub fn begin_epoch(&mut self) {
         self.learn();
@@ -229,7 +228,7 @@ impl<O: Observer> Drive<O> {
         let Some(epoch) = self.epoch.as_mut().filter(|epoch| !epoch.is_learnt) else { return };
         epoch.is_learnt = true;
         for core in 0..self.config.cores {
-            let Drive { ftls, chips, wiring, habits, .. } = self;
+            let Machine { ftls, chips, wiring, habits, .. } = self;
             let ftl = &ftls[core as usize];
             for die in ftl.dies() {
                 let place = wiring.die(core, die);
@@ -247,7 +246,7 @@ impl<O: Observer> Drive<O> {
 
     /// Skip the cycles of the groups of `core`.
     fn skip(&mut self, core: u32, times: u32, pace: Pace, took: Nanos, since: Nanos) {
-        let Drive { ftls, chips, wiring, habits, .. } = self;
+        let Machine { ftls, chips, wiring, habits, .. } = self;
         let ftl = &mut ftls[core as usize];
         let layout = *ftl.layout();
         let mut skipped = vec![Skipped::default(); layout.group_count()];

@@ -5,11 +5,10 @@
 use std::ops::Range;
 
 use wordline_chip::Payload;
-use wordline_engine::Observer;
 use wordline_ftl::{Doubt, Firmware, UnitAddr, Withheld};
 use wordline_units::DieId;
 
-use crate::drive::Drive;
+use crate::drive::Machine;
 
 /// Reason why sectors answer with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +41,7 @@ pub struct LbaStatus {
     pub loss: Loss,
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Dies that the firmware has found to have failed, counted over the drive, core by core.
     pub fn failed_dies(&self) -> impl Iterator<Item = DieId> + '_ {
         (0..).zip(&self.ftls).flat_map(move |(core, ftl)| ftl.failed_dies().map(move |die| self.wiring.die(core, die)))

@@ -1,13 +1,13 @@
 //! Notes of the firmware, as events of the drive.
 
 use wordline_chip::Payload;
-use wordline_engine::{Event, Observer};
+use wordline_engine::Event;
 use wordline_ftl::{BlockGroup, Note};
 use wordline_units::{DieId, GroupId, Nanos};
 
-use crate::drive::Drive;
+use crate::drive::Machine;
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// The event that `note` of `core` is. A note on single units goes to observers that follow them, and is no event.
     pub(crate) fn event_of(&mut self, now: Nanos, core: u32, note: Note) -> Option<Event> {
         let die = |die: DieId| self.wiring.die(core, die);
@@ -17,7 +17,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         };
         Some(match note {
             Note::KeyGone(addr) => {
-                if O::FOLLOWS {
+                if self.events.follows() {
                     self.tell_key_gone(now, core, addr);
                 }
                 return None;

@@ -6,15 +6,14 @@
 
 use wordline_cells::Age;
 use wordline_chip::Payload;
-use wordline_engine::Observer;
 use wordline_flash::Target;
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, PastErase};
 use wordline_units::{Celsius, PageId, PlaneId};
 
-use crate::drive::Drive;
+use crate::drive::Machine;
 
-impl<O: Observer, P: Payload> Drive<O, P> {
+impl<P: Payload> Machine<P> {
     /// Tell the cores that want to know it what a life of this `age` would have shown them.
     pub(crate) fn relive(&mut self, age: &Age) {
         for core in 0..self.ftls.len() {

@@ -1,7 +1,6 @@
 //! Waking a drive whose dies kept their bytes: after a power cut, or after a rest.
 
 use wordline_chip::{Chip, Kept, PageImage, Persistent};
-use wordline_engine::Observer;
 use wordline_flash::Mark;
 use wordline_ftl::{BlockRecord, Firmware, FlashReader, Found, Held, PagePlace, Trust, UnitAddr};
 use wordline_units::{BlockId, DieId, IdMap, Lpn, Nanos, PlaneId};
@@ -9,7 +8,8 @@ use wordline_units::{BlockId, DieId, IdMap, Lpn, Nanos, PlaneId};
 use crate::capacitors::Capacitors;
 use crate::config::Config;
 use crate::data::DataPlane;
-use crate::drive::Drive;
+use crate::drive::Machine;
+use crate::events::Events;
 use crate::stripe::Wiring;
 
 /// Dies of one core, read once for both the firmware's recovery and the dies themselves.
@@ -61,28 +61,28 @@ impl<P: Persistent> FlashReader for Waking<'_, P> {
     }
 }
 
-impl<O: Observer, P: Persistent> Drive<O, P> {
+impl<P: Persistent> Machine<P> {
     /// Recovers the drive, with the same configuration, from what `payload` gives its dies and what `capacitors` have kept: everything that was durable is
     /// back. [`Firmware::recovery`] tells how much was read for it.
-    pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
-        Drive::wake_by(config, observer, payload, capacitors, Trust::Everything)
+    pub fn wake(config: Config, events: Events, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Machine<P> {
+        Machine::wake_by(config, events, payload, capacitors, Trust::Everything)
     }
 
     /// Recovers the drive as [`Drive::wake`] does, with the evidence that `trust` accepts.
     pub fn wake_by(
         config: Config,
-        observer: O,
+        events: Events,
         payload: impl FnMut(DieId) -> P,
         capacitors: Option<Box<dyn Capacitors>>,
         trust: Trust,
-    ) -> Drive<O, P> {
-        let mut drive = Drive::assemble(config, observer, payload);
+    ) -> Machine<P> {
+        let mut drive = Machine::assemble(config, events, payload);
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
         drive.chips.iter_mut().for_each(|(_, chip)| chip.wake_failures());
         let geometry = drive.config.sheet.geometry;
         let units = (geometry.page.0 / drive.config.firmware.unit.0) as usize;
         for core in 0..drive.config.cores {
-            let Drive { ftls, chips, wiring, data, .. } = &mut drive;
+            let Machine { ftls, chips, wiring, data, .. } = &mut drive;
             let config = ftls[core as usize].config().clone();
             let image = PageImage::new(geometry.page.0 as usize, units);
             let mut waking = Waking { core, chips, wiring, data, image, lost: Vec::new() };
@@ -96,7 +96,7 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
             ftls[core as usize] = ftl;
         }
         for core in 0..drive.config.cores {
-            let Drive { config, ftls, .. } = &mut drive;
+            let Machine { config, ftls, .. } = &mut drive;
             config.cells.iter().for_each(|cells| ftls[core as usize].warmth(Nanos::ZERO, cells.temperature));
             drive.pump(drive.now(), core);
         }

@@ -286,27 +286,63 @@ pub struct FlashEvent {
     pub attributes: Option<Attributes>,
 }
 
-/// Something that watches the stream. The drive is compiled once per kind of observer; watching costs nothing that is not used.
+/// An entry of the stream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shown {
+    /// An event.
+    Event(Event),
+    /// A step of a mapping unit, only for observers that follow them.
+    Step(UnitStep),
+}
+
+/// Something that watches the stream.
 pub trait Observer {
-    /// Whether it wants to hear of single mapping units.
-    const FOLLOWS: bool = false;
+    /// True if it wants to hear of single mapping units.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// True if it wants to hear of anything.
+    fn watches(&self) -> bool {
+        true
+    }
 
     /// `event` happened at `at`. Instants never go back.
     fn observe(&mut self, at: Nanos, event: &Event);
 
-    /// A mapping unit took `step` at `at`. Called only where [`Observer::FOLLOWS`] is true.
+    /// A mapping unit took `step` at `at`. Called only where [`Observer::follows`] is true.
     fn follow(&mut self, _at: Nanos, _step: &UnitStep) {}
+
+    /// All of this happened, in this order.
+    fn observe_all(&mut self, shown: &[(Nanos, Shown)]) {
+        for (at, shown) in shown {
+            match shown {
+                Shown::Event(event) => self.observe(*at, event),
+                Shown::Step(step) => self.follow(*at, step),
+            }
+        }
+    }
 }
 
 /// Nobody watches.
 impl Observer for () {
+    fn watches(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn observe(&mut self, _: Nanos, _: &Event) {}
 }
 
 /// Two observers watch the same stream.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    const FOLLOWS: bool = A::FOLLOWS || B::FOLLOWS;
+    fn follows(&self) -> bool {
+        self.0.follows() || self.1.follows()
+    }
+
+    fn watches(&self) -> bool {
+        self.0.watches() || self.1.watches()
+    }
 
     #[inline]
     fn observe(&mut self, at: Nanos, event: &Event) {
@@ -315,10 +351,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     fn follow(&mut self, at: Nanos, step: &UnitStep) {
-        if A::FOLLOWS {
+        if self.0.follows() {
             self.0.follow(at, step);
         }
-        if B::FOLLOWS {
+        if self.1.follows() {
             self.1.follow(at, step);
         }
     }

@@ -10,7 +10,7 @@ pub mod log;
 pub mod server;
 
 pub use calendar::Calendar;
-pub use event::{BlockState, BlockView, Completion, Completions, Event, FailedPart, FlashEvent, Observer, Stages, StopKind};
+pub use event::{BlockState, BlockView, Completion, Completions, Event, FailedPart, FlashEvent, Observer, Shown, Stages, StopKind};
 pub use follow::{UnitPlace, UnitStep};
 pub use log::EventLog;
 pub use server::{Bus, Server};

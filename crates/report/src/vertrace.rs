@@ -362,7 +362,9 @@ impl VerTrace {
 }
 
 impl Observer for VerTrace {
-    const FOLLOWS: bool = true;
+    fn follows(&self) -> bool {
+        true
+    }
 
     #[inline]
     fn observe(&mut self, _: Nanos, event: &Event) {

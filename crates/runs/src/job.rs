@@ -138,7 +138,7 @@ impl<'a> Job<'a> {
         } else {
             None
         };
-        let places: Vec<_> = if self.is_kept && F::FOLLOWS { drive.unit_places().collect() } else { Vec::new() };
+        let places: Vec<_> = if self.is_kept && drive.observer.files().follows() { drive.unit_places().collect() } else { Vec::new() };
         let (files, beside) = drive.observer.into_parts();
         let books = files.books();
         let insecure: BTreeSet<u32> = stages.source().insecure_files();

@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         if let Some(made_by) = self.made_by {
             drive.observer.beside_mut().mark(&made_by.about(std::iter::once(&identity.run_name())));
         }
-        if F::FOLLOWS {
+        if drive.observer.files().follows() {
             let mapped: Vec<_> = drive.mapped().collect();
             drive.observer.files_mut().begin(mapped.into_iter());
         }

@@ -157,7 +157,9 @@ impl<F, B: Beside> Watch<F, B> {
 }
 
 impl<F: Observer, B: Observer> Observer for Watch<F, B> {
-    const FOLLOWS: bool = F::FOLLOWS || B::FOLLOWS;
+    fn follows(&self) -> bool {
+        self.files.follows() || self.beside.follows()
+    }
 
     #[inline]
     fn observe(&mut self, at: Nanos, event: &Event) {
@@ -169,10 +171,10 @@ impl<F: Observer, B: Observer> Observer for Watch<F, B> {
     }
 
     fn follow(&mut self, at: Nanos, step: &UnitStep) {
-        if B::FOLLOWS && !self.is_over {
+        if !self.is_over && self.beside.follows() {
             self.beside.follow(at, step);
         }
-        if F::FOLLOWS {
+        if self.files.follows() {
             self.files.follow(at, step);
         }
     }

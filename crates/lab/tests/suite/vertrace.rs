@@ -72,7 +72,9 @@ struct Both {
 }
 
 impl Observer for Both {
-    const FOLLOWS: bool = true;
+    fn follows(&self) -> bool {
+        true
+    }
 
     fn observe(&mut self, at: Nanos, event: &Event) {
         self.books.observe(at, event);
