@@ -1,7 +1,7 @@
 //! Steady writes against the bare loop, in turns: the figure of one is worth nothing unless the other was measured in the same moment, because both hang
 //! on caches that a shared machine gives and takes.
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_plan::Plan;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
@@ -43,7 +43,7 @@ pub fn measure(preset: &str, settings: &[&str]) -> Against {
     let sectors = (config.firmware.unit.0 / SECTOR_BYTES) as u32;
     let units_per_page = geometry.page.0 / config.firmware.unit.0;
     let mut floor = Floor::new(blocks, geometry.pages(), (units / units_per_page) as u32);
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     drive.construct_steady(&vec![FILL; drive.config().cores as usize], 1);
     let mut draw = Draw::new(798, Stream::Address, 0);
     let mut load = std::iter::from_fn(|| Some(HostRequest::new(HostOp::Write, draw.below(units) * u64::from(sectors), sectors)));

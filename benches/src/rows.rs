@@ -2,7 +2,7 @@
 //!
 //! Where those figures and the drive come from, in MQSim's own words, is in `docs/models/mqsim-side-by-side.md`.
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_engine::Observer;
 use wordline_plan::Plan;
 use wordline_report::{Metrics, Scope};
@@ -132,7 +132,7 @@ impl Row {
         let sectors_per_unit = config.firmware.unit.0 / 512;
         let span = (if filled > 0 { filled } else { config.exported_units }) * sectors_per_unit / u64::from(self.size.1);
         let age = config.cells.as_ref().and_then(|cells| cells.age);
-        let mut drive = Drive::new(config, observer(scope));
+        let mut drive = Watched::new(config, observer(scope));
         drive.construct_filled(filled);
         age.iter().for_each(|age| drive.set_age(age));
         let mut draw = Draw::new(798, Stream::Address, 0);

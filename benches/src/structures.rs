@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
 
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_engine::Calendar;
 use wordline_plan::Plan;
 use wordline_units::host::SECTOR_BYTES;
@@ -46,7 +46,7 @@ pub fn start(preset: &str) -> (f64, usize, u64) {
     let mut drive = None;
     let before = resident();
     let seconds = seconds(|| {
-        let mut filled = Drive::new(config, ());
+        let mut filled = Watched::new(config, ());
         filled.construct_filled(units);
         drive = Some(filled);
     });
@@ -61,7 +61,7 @@ pub fn fill_page_by_page(preset: &str) -> (f64, u64, usize) {
     let units_per_page = config.sheet.geometry.page.0 / config.firmware.unit.0;
     let pages = config.exported_units / units_per_page;
     let sectors = (config.sheet.geometry.page.0 / SECTOR_BYTES) as u32;
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     // An odd step visits every residue of a power of two once; what lies beyond the drive is skipped.
     let (mask, mut at) = (pages.next_power_of_two() - 1, 0u64);
     let mut load = std::iter::from_fn(|| {

@@ -11,13 +11,13 @@ use wordline_units::{Microvolts, Nanos, PageId, PlaneId, WordlineSet};
 
 use crate::block::Block;
 use crate::chip::Chip;
-use crate::payload::{Payload, Place};
+use crate::payload::Place;
 use crate::place::planes;
 
 /// The loop in which all cells have arrived of a wordline whose programs are by rate: late enough for a controller to narrow the settings of its followers.
 const ARRIVED: u8 = 8;
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Begins to load what is known of the page of `target` in its first plane, which will be sensed soon, and waits for nothing.
     #[inline]
     pub fn prefetch(&self, target: &Target) {
@@ -130,7 +130,7 @@ impl<P: Payload> Chip<P> {
             };
             let Some(array) = &mut self.array else { continue };
             self.took = self.took.with(array.program(place.block, place.page, is_first, now, &settings));
-            if P::KEEPS && is_first {
+            if self.payload.is_some() && is_first {
                 self.keep_life(place.block);
             }
         }
@@ -158,7 +158,7 @@ impl<P: Payload> Chip<P> {
 
     /// Lets the store keep what is to outlive the power of the cells of a block.
     pub(crate) fn keep_life(&mut self, block: u32) {
-        if P::KEEPS && (self.array.is_some() || self.sheet.capabilities.guarded_erase) {
+        if self.payload.is_some() && (self.array.is_some() || self.sheet.capabilities.guarded_erase) {
             match &self.array {
                 Some(array) => array.keep(block, &mut self.life),
                 None => self.life.clear(),
@@ -166,7 +166,9 @@ impl<P: Payload> Chip<P> {
             if let Some(spared) = self.guard.of(block) {
                 self.life.set_spared(*spared);
             }
-            self.payload.keep_life(block, &self.life);
+            if let Some(payload) = &mut self.payload {
+                payload.keep_life(block, &self.life);
+            }
         }
     }
 

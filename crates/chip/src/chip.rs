@@ -12,7 +12,7 @@ use crate::block::{Block, State};
 use crate::fault::FaultTable;
 use crate::guard::Guard;
 use crate::order::Written;
-use crate::payload::{NoPayload, PageImage, Payload, Place};
+use crate::payload::{PageImage, Payload, Place};
 use crate::place::planes;
 use crate::registers::Registers;
 use crate::seal::Seals;
@@ -73,7 +73,7 @@ pub(crate) struct Held {
 
 /// A die: an array of blocks, two registers and an interface. It owns no clock: every call says what time it is, and time never runs back.
 #[derive(Clone, Debug)]
-pub struct Chip<P: Payload = NoPayload> {
+pub struct Chip {
     pub(crate) sheet: Sheet,
     pub(crate) grain: Grain,
     /// All its planes.
@@ -91,7 +91,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) life: KeptLife,
     /// All blocks, plane after plane.
     pub(crate) blocks: Vec<Block>,
-    pub(crate) payload: P,
+    /// Bytes of its pages, if it keeps any.
+    pub(crate) payload: Option<Box<dyn Payload>>,
     /// Which pages are programmed, where that may be any.
     pub(crate) written: Written,
     /// Pages whose program failed or was abandoned. Few, so the hot paths only ask whether there are any.
@@ -139,13 +140,13 @@ impl Chip {
     /// An erased, idle die number `die` of the drive, with the factory bad blocks that `faults` and `seed` give it. Each page's spare area
     /// names `units_per_page` mapping units. It keeps no bytes.
     pub fn new(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32) -> Chip {
-        Chip::with_payload(sheet, faults, seed, die, units_per_page, NoPayload)
+        Chip::with_payload(sheet, faults, seed, die, units_per_page, None)
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Like [`Chip::new`], with `payload`, which must be erased, for its bytes.
-    pub fn with_payload(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32, payload: P) -> Chip<P> {
+    pub fn with_payload(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32, payload: Option<Box<dyn Payload>>) -> Chip {
         let geometry = &sheet.geometry;
         assert!((1..=PLANES_MAX as u32).contains(&geometry.planes), "a die has 1 to {PLANES_MAX} planes, not {}", geometry.planes);
         assert!(geometry.blocks <= 1 << 16, "a plane has at most 65,536 blocks, not {}", geometry.blocks);
@@ -234,7 +235,7 @@ impl<P: Payload> Chip<P> {
     /// Whoever keeps bytes is told of the end of what the array was doing, if it has ended by `now`: what they have of it is whole. Commands that come
     /// later tell them, too; but the process may die before there is one.
     pub fn end(&mut self, now: Nanos) {
-        if P::KEEPS && self.is_unended && now >= self.array_until {
+        if self.payload.is_some() && self.is_unended && now >= self.array_until {
             self.end_work();
         }
     }
@@ -244,9 +245,13 @@ impl<P: Payload> Chip<P> {
         self.is_unended = false;
         for plane in planes(self.work.target.planes) {
             let block = self.flat(&self.work.target, plane) as u32;
-            self.payload.end(block);
+            if let Some(payload) = &mut self.payload {
+                payload.end(block);
+            }
             if self.status == Status::Failed {
-                self.payload.fail(block);
+                if let Some(payload) = &mut self.payload {
+                    payload.fail(block);
+                }
             }
         }
     }
@@ -386,8 +391,8 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Where its bytes are.
-    pub fn payload(&self) -> &P {
-        &self.payload
+    pub fn payload(&self) -> Option<&dyn Payload> {
+        self.payload.as_deref()
     }
 
     /// Bytes of memory that the blocks and their spare areas hold.
@@ -423,10 +428,15 @@ impl<P: Payload> Chip<P> {
 
     /// Make `block` as if it had been erased `erases` times. Where bytes are kept, the marks of its pages name that number, so none may be programmed.
     pub fn set_erases(&mut self, plane: PlaneId, block: BlockId, erases: u32) {
-        debug_assert!(!P::KEEPS || self.entry(plane, block).next_page == 0, "the marks of a page that is kept name the number of erases");
+        debug_assert!(
+            self.payload.is_none() || self.entry(plane, block).next_page == 0,
+            "the marks of a page that is kept name the number of erases"
+        );
         self.entry_mut(plane, block).erases = erases;
         let index = self.index(plane, block) as u32;
-        self.payload.set_erases(index, erases);
+        if let Some(payload) = &mut self.payload {
+            payload.set_erases(index, erases);
+        }
     }
 
     #[inline]

@@ -4,9 +4,8 @@ use wordline_cells::Repetition;
 use wordline_units::{BlockId, Nanos, PlaneId};
 
 use crate::chip::Chip;
-use crate::payload::{NoPayload, Payload};
 
-impl Chip<NoPayload> {
+impl Chip {
     /// Begins an epoch: the erases of each block are counted from now on, and what they do to its cells.
     pub fn begin_epoch(&mut self) {
         self.epoch = Some(self.blocks.iter().map(|block| block.erases).collect());
@@ -54,7 +53,7 @@ impl Chip<NoPayload> {
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Lets each reading from now on be the worst of `times`: see [`CellArray::read_worst_of`](wordline_cells::CellArray::read_worst_of).
     pub fn read_worst_of(&mut self, times: u32) {
         if let Some(array) = &mut self.array {

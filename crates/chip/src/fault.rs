@@ -22,7 +22,7 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Nanos, PageId, PlaneId};
 
 use crate::chip::{Chip, Held};
-use crate::payload::{Contents, Payload, Place};
+use crate::payload::{Contents, Place};
 use crate::place::planes;
 
 /// User bytes of a codeword where nobody says how many there are.
@@ -111,7 +111,7 @@ impl FaultTable {
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Let `fault` happen from now on, beside those there are. Another fault of the same page takes the place of the one before, and programs to fail add up.
     /// A die that is silent stays so. What is under way is another matter: [`Chip::fail_under_way`].
     ///
@@ -120,7 +120,9 @@ impl<P: Payload> Chip<P> {
     pub fn inject(&mut self, fault: DieFault) {
         self.fail(fault);
         if fault.is_failure() {
-            self.payload.keep_failure(&fault);
+            if let Some(payload) = &mut self.payload {
+                payload.keep_failure(&fault);
+            }
         }
     }
 
@@ -342,7 +344,7 @@ impl<P: Payload> Chip<P> {
 }
 
 /// What happens to bytes.
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Bits of a page flip, as many and which by `seed`: it cannot be corrected any more. Returns whether something was programmed there.
     pub fn corrupt(&mut self, plane: PlaneId, block: BlockId, page: PageId, seed: u64) -> bool {
         let place = Place { block: u32::from(plane.0) * self.sheet.geometry.blocks + block.0, page: page.0.into() };
@@ -350,7 +352,9 @@ impl<P: Payload> Chip<P> {
             return false;
         }
         let mut draw = Draw::new(seed, Stream::Injected, place.block * self.sheet.geometry.pages() + place.page);
-        self.payload.corrupt(place, &mut draw);
+        if let Some(payload) = &mut self.payload {
+            payload.corrupt(place, &mut draw);
+        }
         self.ruined.insert(place);
         true
     }
@@ -366,13 +370,14 @@ impl<P: Payload> Chip<P> {
             .flat_map(|page| planes(target.planes).map(move |plane| (plane, page)))
             .map(|(plane, page)| Place { block: self.flat(target, plane) as u32, page })
             .collect::<Vec<_>>();
+        let Some(payload) = &mut self.payload else { return };
         for (index, &place) in places.iter().enumerate().take(torn as usize + 1) {
             let of_page = contents.of_page(index, units);
             if index < torn as usize {
-                self.payload.program(place, of_page);
-                self.payload.end(place.block);
+                payload.program(place, of_page);
+                payload.end(place.block);
             } else {
-                self.payload.tear(place, of_page, draw);
+                payload.tear(place, of_page, draw);
             }
         }
     }
@@ -382,18 +387,19 @@ impl<P: Payload> Chip<P> {
         let torn = draw.below(u64::from(target.planes.len()));
         for (index, plane) in (0..=torn).zip(planes(target.planes)) {
             let block = self.flat(target, plane) as u32;
+            let Some(payload) = &mut self.payload else { return };
             if index < torn {
-                self.payload.erase(block);
-                self.payload.end(block);
+                payload.erase(block);
+                payload.end(block);
             } else {
-                self.payload.tear_erase(block, draw);
+                payload.tear_erase(block, draw);
             }
         }
     }
 }
 
 /// What cannot be read, for whoever counts it.
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Whether a page of the die is known that cannot be read: it is ruined, or a fault keeps it from being read.
     pub fn has_unreadable(&self) -> bool {
         !self.ruined.is_empty() || self.faults.is_some()

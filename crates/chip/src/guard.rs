@@ -8,7 +8,7 @@ use wordline_flash::{EraseSettings, Feature, Target};
 use wordline_units::{BlockId, PageId, PlaneId, WordlineSet};
 
 use crate::chip::Chip;
-use crate::payload::{Payload, Place};
+use crate::payload::Place;
 use crate::place::planes;
 
 /// The wordlines that the last erase of each block has spared. Empty on a die that never had a guarded erase.
@@ -52,7 +52,7 @@ impl Guard {
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Wordline of a page.
     #[inline]
     fn wordline_of(&self, page: u32) -> u32 {

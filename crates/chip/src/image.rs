@@ -7,12 +7,12 @@ use wordline_units::Nanos;
 
 use crate::block::Block;
 use crate::chip::{Chip, Work};
-use crate::payload::{Payload, Place};
+use crate::payload::Place;
 use crate::registers::Registers;
 use crate::seal::Seals;
 use crate::spare::Spare;
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Whether nothing is going on at `now` and nothing is suspended or half collected.
     pub fn is_at_rest(&self, now: Nanos) -> bool {
         self.suspended.is_none()
@@ -32,7 +32,7 @@ impl<P: Payload> Chip<P> {
     /// If an operation is suspended or a wordline half collected: that is no rest.
     pub fn rest(&mut self, now: Nanos) {
         assert!(self.suspended.is_none() && self.registers.collecting.is_none(), "a die in the middle of an operation cannot rest");
-        if P::KEEPS && self.is_unended {
+        if self.payload.is_some() && self.is_unended {
             self.end_work();
         }
         self.latest = now;

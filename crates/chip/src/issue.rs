@@ -6,7 +6,7 @@ use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
 use crate::chip::{AS_ON_THE_SHEET, Chip, Held, UNITS_MAX, Work, WorkKind};
-use crate::payload::{Contents, Payload, Place};
+use crate::payload::{Contents, Place};
 use crate::place::{planes, shares_block};
 use crate::probe::Probe;
 use crate::registers::Registers;
@@ -27,7 +27,7 @@ pub struct Issued {
     pub loops: u8,
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Carry out `command` at `now`: any command but a program ([`Chip::program`]) or a data transfer ([`Chip::transfer`]).
     ///
     /// # Panics
@@ -221,7 +221,7 @@ impl<P: Payload> Chip<P> {
         for page in first..first + pages {
             for plane in planes(target.planes) {
                 let place = Place { block: self.flat(target, plane) as u32, page };
-                if P::KEEPS {
+                if self.payload.is_some() {
                     places.push(place);
                 }
                 let (of_page, others) = rest.split_at(units);
@@ -230,8 +230,8 @@ impl<P: Payload> Chip<P> {
                 rest = others;
             }
         }
-        if P::KEEPS {
-            self.payload.program_pages(&places, units, contents);
+        if let Some(payload) = &mut self.payload {
+            payload.program_pages(&places, units, contents);
         }
         let work = Work { kind: WorkKind::Program, target: *target, pages: pages as u16 };
         if let Some(array) = &self.array {
@@ -333,7 +333,7 @@ impl<P: Payload> Chip<P> {
         self.interface_until =
             if rule.interface_busy.len() == rule.array_busy.len() { ready_at } else { now + self.sum(rule.interface_busy, &work) };
         self.array_until = ready_at;
-        if P::KEEPS {
+        if self.payload.is_some() {
             self.is_unended = work.kind.suspendable();
         }
         self.work = work;
@@ -458,7 +458,9 @@ impl<P: Payload> Chip<P> {
             }
             self.mark_erased(index as u32);
             self.mark_spared(index as u32, spared);
-            self.payload.erase(index as u32);
+            if let Some(payload) = &mut self.payload {
+                payload.erase(index as u32);
+            }
             self.keep_life(index as u32);
             self.seals.erase(index as u32);
             if has_faults {
@@ -487,7 +489,9 @@ impl<P: Payload> Chip<P> {
             if sealed {
                 self.program_zeroes(to);
             } else {
-                self.payload.copy(from, to);
+                if let Some(payload) = &mut self.payload {
+                    payload.copy(from, to);
+                }
             }
             // Unit by unit through a small array, because the spare areas of the two blocks may be in different forms.
             let units = &mut [PADDING; UNITS_MAX as usize][..self.grain.units as usize];
@@ -551,7 +555,9 @@ impl<P: Payload> Chip<P> {
         if work.kind.suspendable() {
             planes(work.target.planes).for_each(|plane| {
                 let block = self.flat(&work.target, plane) as u32;
-                self.payload.break_off(block);
+                if let Some(payload) = &mut self.payload {
+                    payload.break_off(block);
+                }
             });
         }
     }

@@ -43,7 +43,7 @@ pub use chip::Chip;
 pub use fault::{DieFault, FailureImage};
 pub use guard::GuardImage;
 pub use issue::Issued;
-pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload, UnitAt};
+pub use payload::{Contents, Kept, KeptBlock, PageImage, Payload, Persistent, Place, RamPayload, UnitAt};
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
 pub use stop::Stops;

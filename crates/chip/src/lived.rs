@@ -5,9 +5,8 @@ use wordline_flash::Target;
 use wordline_units::{BlockId, Nanos, PlaneId};
 
 use crate::chip::Chip;
-use crate::payload::Payload;
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Gives every block the cycles of `age` with one of `dwells` between them, by a keyed die, after [`Chip::set_age`].
     pub fn set_dwells(&mut self, age: &Age, dwells: &[f64]) {
         if let Some(array) = &mut self.array {

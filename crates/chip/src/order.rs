@@ -5,7 +5,7 @@
 use wordline_units::{BlockId, PageId, PlaneId};
 
 use crate::chip::Chip;
-use crate::payload::{Payload, Place};
+use crate::payload::Place;
 
 /// The pages that are programmed, one bit each, block after block. Empty on a die that programs in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Written {
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Whether the die takes wordlines in any order.
     #[inline(always)]
     pub(crate) fn is_unordered(&self) -> bool {

@@ -1,12 +1,13 @@
 //! The payload plane: what the user bytes of a page are, where anybody cares.
 //!
-//! A simulation needs no bytes, so [`NoPayload`] is of size zero and its calls vanish. [`RamPayload`] keeps them, for drives that are audited; a drive that
-//! is mounted keeps them in files.
+//! A simulation needs no bytes, so a die has a payload or none: the question is asked once for a program or a read. [`RamPayload`] keeps bytes in memory, for
+//! drives that are audited; a drive that is mounted keeps them in files.
 //!
 //! With the bytes of each mapping unit goes its [`Mark`]. Reclaim copies bytes and marks together, so a mark says when the host wrote a unit, not when it was
 //! programmed last: of two copies the one with the higher version is the newer, whatever order they were programmed in.
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 
 use wordline_cells::KeptLife;
 use wordline_flash::{Mark, Sanitisation, Sheet};
@@ -121,9 +122,19 @@ impl PageImage {
 ///
 /// A program, a copy or an erase begins when it is told. A store that outlives the drive must find what was under way torn, until it is told of its end:
 /// it may be held for long before that.
-pub trait Payload {
-    /// Whether it keeps anything: where not, nothing is prepared for it either.
-    const KEEPS: bool;
+pub trait Payload: Debug + Send {
+    /// The store as one that outlives the drive, if it does.
+    fn persistent(&self) -> Option<&dyn Persistent> {
+        None
+    }
+
+    /// A store of its own with the same contents.
+    ///
+    /// # Panics
+    /// If it is the only one of its kind, as files are.
+    fn duplicate(&self) -> Box<dyn Payload> {
+        panic!("there is one such store: {self:?}")
+    }
 
     /// `contents` are programmed at `place`.
     fn program(&mut self, place: Place, contents: Contents<'_>);
@@ -183,7 +194,13 @@ pub trait Payload {
     fn keep_life(&mut self, _block: u32, _life: &KeptLife) {}
 }
 
-/// What a store says of a page.
+impl Clone for Box<dyn Payload> {
+    fn clone(&self) -> Box<dyn Payload> {
+        self.duplicate()
+    }
+}
+
+/// Answer of a store about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Nothing was programmed since the last erase.
@@ -221,42 +238,6 @@ pub trait Persistent: Payload {
 
     /// The parts of the die that have failed for good.
     fn kept_failures(&self) -> Vec<DieFault>;
-}
-
-/// No bytes at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NoPayload;
-
-const _: () = assert!(size_of::<NoPayload>() == 0);
-
-impl Payload for NoPayload {
-    const KEEPS: bool = false;
-
-    #[inline]
-    fn program(&mut self, _: Place, _: Contents<'_>) {}
-
-    #[inline]
-    fn read(&self, _: Place, _: &mut PageImage) -> Kept {
-        Kept::Erased
-    }
-
-    #[inline]
-    fn copy(&mut self, _: Place, _: Place) {}
-
-    #[inline]
-    fn sanitise(&mut self, _: Place, _: Sanitisation, _: bool) {}
-
-    #[inline]
-    fn erase(&mut self, _: u32) {}
-
-    #[inline]
-    fn end(&mut self, _: u32) {}
-
-    #[inline]
-    fn break_off(&mut self, _: u32) {}
-
-    #[inline]
-    fn fail(&mut self, _: u32) {}
 }
 
 /// The contents of every programmed page, in memory.
@@ -313,7 +294,9 @@ impl RamPayload {
 }
 
 impl Payload for RamPayload {
-    const KEEPS: bool = true;
+    fn duplicate(&self) -> Box<dyn Payload> {
+        Box::new(self.clone())
+    }
 
     fn corrupt(&mut self, place: Place, draw: &mut Draw) {
         if self.programmed(place).is_none() {

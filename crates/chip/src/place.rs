@@ -8,10 +8,10 @@ use wordline_units::PlaneId;
 
 use crate::block::{Block, State};
 use crate::chip::{Chip, WorkKind};
-use crate::payload::{Payload, Place};
+use crate::payload::Place;
 use crate::probe::Why;
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// The block of `target` in `plane`, counted over all planes.
     #[inline]
     pub(crate) fn flat(&self, target: &Target, plane: PlaneId) -> usize {
@@ -172,7 +172,7 @@ impl<P: Payload> Chip<P> {
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Whether what stands at `target` may be made unreadable. A block that has failed a program may: its flag cells, select cells and wordlines still take a
     /// pulse. So may one whose erase has failed, as a whole: what it still holds, nobody knows.
     pub(crate) fn check_sanitise(&self, target: &Target, how: Sanitisation) -> Result<(), Why> {

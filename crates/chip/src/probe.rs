@@ -6,7 +6,6 @@ use wordline_flash::{Command, Feature};
 use wordline_units::{Bytes, Nanos};
 
 use crate::chip::{Chip, WorkKind};
-use crate::payload::Payload;
 use crate::registers::Page;
 use crate::rule::{Ability, Array, Bus, Class, Interface, Registers, Rule, Suspended};
 
@@ -105,7 +104,7 @@ impl fmt::Display for Why {
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Whether `command` may be issued at `now`. Changes nothing.
     #[inline]
     pub fn probe(&self, command: &Command, now: Nanos) -> Probe {

@@ -22,7 +22,7 @@ use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::State;
 use crate::chip::{Chip, UNITS_MAX};
-use crate::payload::{Contents, Kept, PageImage, Payload, Place};
+use crate::payload::{Contents, Kept, PageImage, Place};
 use crate::place::planes;
 use crate::spare::PADDING;
 
@@ -102,7 +102,7 @@ impl Seals {
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// How a page was made unreadable, if the pins give nothing of it for that reason at `now`: what destroyed it, else a lock that still holds.
     pub fn sealed(&self, plane: PlaneId, block: BlockId, page: PageId, now: Nanos) -> Option<Sanitisation> {
         let block = u32::from(plane.0) * self.sheet.geometry.blocks + block.0;
@@ -182,7 +182,9 @@ impl<P: Payload> Chip<P> {
 
     fn seal(&mut self, place: Place, how: Sanitisation, now: Nanos) {
         self.seals.seal(place, how, now);
-        self.payload.sanitise(place, how, !self.ruined.contains(&place));
+        if let Some(payload) = &mut self.payload {
+            payload.sanitise(place, how, !self.ruined.contains(&place));
+        }
     }
 
     /// A page of a wordline that is scrubbed counts as programmed, if it was not.
@@ -194,14 +196,16 @@ impl<P: Payload> Chip<P> {
         self.blocks[place.block as usize].spare.set(self.grain, place.page, &[PADDING; UNITS_MAX as usize][..units]);
         self.mark_programmed(place);
         self.program_zeroes(place);
-        self.payload.end(place.block);
+        if let Some(payload) = &mut self.payload {
+            payload.end(place.block);
+        }
     }
 
     /// What the pins give of a page that was made unreadable is programmed at `place`.
     pub(crate) fn program_zeroes(&mut self, place: Place) {
-        if P::KEEPS {
+        if let Some(payload) = &mut self.payload {
             let zeroes = PageImage::sealed(self.sheet.geometry.page.0 as usize, self.grain.units as usize);
-            self.payload.program(place, Contents::of(&zeroes.bytes, &zeroes.marks));
+            payload.program(place, Contents::of(&zeroes.bytes, &zeroes.marks));
         }
     }
 

@@ -8,14 +8,14 @@ use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 
 use crate::block::State;
 use crate::chip::Chip;
-use crate::payload::{Kept, KeptBlock, PageImage, Payload, Persistent, Place};
+use crate::payload::{Kept, KeptBlock, PageImage, Persistent, Place};
 use crate::spare::Spare;
 
-impl<P: Persistent> Chip<P> {
+impl Chip {
     /// Take over what the store knows of a block.
     pub fn wake_block(&mut self, plane: PlaneId, block: BlockId) -> KeptBlock {
         let index = self.place_of(plane, block, PageId(0)).block;
-        let kept = self.payload.kept_block(index);
+        let kept = self.persistent().kept_block(index);
         let entry = &mut self.blocks[index as usize];
         entry.erases = kept.erases;
         entry.spare = if kept.next_page > 0 { Spare::Stored } else { Spare::Empty };
@@ -41,7 +41,7 @@ impl<P: Persistent> Chip<P> {
 
     /// Take over what the store knows of the parts of the die that have failed for good.
     pub fn wake_failures(&mut self) {
-        self.payload.kept_failures().into_iter().for_each(|failure| self.fail(failure));
+        self.persistent().kept_failures().into_iter().for_each(|failure| self.fail(failure));
     }
 
     /// Look at a page. `image` becomes what the pins give of it.
@@ -57,22 +57,26 @@ impl<P: Persistent> Chip<P> {
         }
     }
 
+    fn persistent(&self) -> &dyn Persistent {
+        self.payload.as_deref().and_then(|payload| payload.persistent()).expect("a die wakes from a store that outlives the drive")
+    }
+
     fn place_of(&self, plane: PlaneId, block: BlockId, page: PageId) -> Place {
         let block = u32::from(plane.0) * self.sheet.geometry.blocks + block.0;
         Place { block, page: u32::from(page.0) }
     }
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// Read a page from the store and book what the store says of it.
     pub(crate) fn read_payload(&mut self, place: Place, image: &mut PageImage) -> Kept {
-        let kept = self.payload.read(place, image);
+        let kept = self.payload.as_ref().map_or(Kept::Erased, |payload| payload.read(place, image));
         self.book(place, kept)
     }
 
     /// As [`Chip::read_payload`], where of the bytes only those of one mapping unit matter.
     pub(crate) fn read_unit_payload(&mut self, place: Place, unit: usize, image: &mut PageImage) -> Kept {
-        let kept = self.payload.read_unit(place, unit, image);
+        let kept = self.payload.as_ref().map_or(Kept::Erased, |payload| payload.read_unit(place, unit, image));
         self.book(place, kept)
     }
 
@@ -89,7 +93,7 @@ impl<P: Payload> Chip<P> {
     #[cold]
     pub(crate) fn stored(&self, place: Place) -> Vec<Lpn> {
         let mut image = PageImage::new(self.sheet.geometry.page.0 as usize, self.grain.units as usize);
-        if let Kept::Sanitised(_) = self.payload.read(place, &mut image) {
+        if let Some(Kept::Sanitised(_)) = self.payload.as_ref().map(|payload| payload.read(place, &mut image)) {
             image.marks.fill(Mark::NOTHING);
         }
         image.marks.iter().map(|mark| mark.lpn).collect()

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
-use wordline_drive::{Doubt, Drive, Trust};
+use wordline_drive::{Doubt, Trust, Watched};
 use wordline_plan::Plan;
 use wordline_serve::{About, LiveDisk, MediaStore, look_at, watch};
 use wordline_units::Bytes;
@@ -47,7 +47,7 @@ pub(crate) fn drive(plan: &Plan, folder: &Path, options: &ServeOptions, about: A
         let store = MediaStore::new(media, units, dump);
         let capacitors = store.capacitors(config.firmware.buffer.units);
         let began = std::time::Instant::now();
-        let drive = Drive::wake_by(config, watched, |die| store.payload(die), capacitors, trust);
+        let drive = Watched::wake_by(config, watched, |die| store.payload(die), capacitors, trust);
         eprintln!("{}", found_again(&drive, began.elapsed()));
         // The thread that has asked for it waits for it.
         let _ = tell.send((drive.doubtful(), drive.unit_bytes().0));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use listenfd::ListenFd;
-use wordline_chip::{Payload, RamPayload, Sanitisation};
-use wordline_drive::{Config as DriveConfig, Drive, Recovery};
+use wordline_chip::{RamPayload, Sanitisation};
+use wordline_drive::{Config as DriveConfig, Recovery, Watched};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::declaration::Need;
 use wordline_ftl::techniques::hooks::Hook;
@@ -258,7 +258,7 @@ fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
         let (sheet, units) = (config.sheet, units_per_page(&config));
         let age = config.cells.as_ref().and_then(|cells| cells.age);
         let watched = watch(&config);
-        let mut drive = Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units));
+        let mut drive = Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units));
         age.iter().for_each(|age| drive.set_age(age));
         (drive, ())
     };
@@ -266,7 +266,7 @@ fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
 }
 
 /// A line on how a drive has found itself again: after how long, and how it had ended.
-pub(crate) fn found_again<P: Payload>(drive: &Drive<Watch, P>, took: Duration) -> String {
+pub(crate) fn found_again(drive: &Watched<Watch>, took: Duration) -> String {
     let recoveries: Vec<_> = drive.firmware().iter().filter_map(|core| core.recovery()).collect();
     let sum = |of: fn(&Recovery) -> u64| recoveries.iter().map(of).sum::<u64>();
     let pages = sum(|recovery| recovery.pages);
@@ -327,11 +327,11 @@ fn on_media(
         let age = age.filter(|_| !is_found);
         let mut drive = if is_found {
             let began = std::time::Instant::now();
-            let drive = Drive::wake(config, watched, |die| store.payload(die), capacitors);
+            let drive = Watched::wake(config, watched, |die| store.payload(die), capacitors);
             eprintln!("{}", found_again(&drive, began.elapsed()));
             drive
         } else {
-            let mut drive = Drive::with_payload(config, watched, |die| store.payload(die));
+            let mut drive = Watched::with_payload(config, watched, |die| store.payload(die));
             capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
             drive
         };

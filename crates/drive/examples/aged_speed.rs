@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use wordline_drive::{Drive, Image};
+use wordline_drive::{Image, Watched};
 
 #[path = "../tests/aged/small.rs"]
 mod small;
@@ -32,7 +32,7 @@ fn main() {
     println!("its image: {:.1} MB in {:.2} s", image.len() as f64 / 1e6, started.elapsed().as_secs_f64());
     let started = Instant::now();
     let image = Image::from_bytes(&image, 0).expect("its own");
-    Drive::from_image(config.clone(), image, ()).expect("its own");
+    Watched::from_image(config.clone(), image, ()).expect("its own");
     println!("restored and audited in {:.2} s", started.elapsed().as_secs_f64());
     let mut drive = shape.drive();
     let started = Instant::now();
@@ -52,7 +52,7 @@ fn main() {
     println!("its image: {:.1} MB in {:.2} s", image.len() as f64 / 1e6, started.elapsed().as_secs_f64());
     let started = Instant::now();
     let image = Image::from_bytes(&image, 0).expect("its own");
-    Drive::from_image(shape.config(), image, ()).expect("its own");
+    Watched::from_image(shape.config(), image, ()).expect("its own");
     println!("restored in {:.2} s", started.elapsed().as_secs_f64());
     drop(drive);
 

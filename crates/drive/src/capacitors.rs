@@ -26,7 +26,7 @@ pub struct HeldUnit {
 
 /// Storage that keeps the write buffer when power is lost. The drive reports every slot as it is filled, and never that it is not needed any more: versions
 /// tell that.
-pub trait Capacitors: std::fmt::Debug {
+pub trait Capacitors: std::fmt::Debug + Send {
     /// Keep `unit` with these bytes in `slot`. A power cut before this returns leaves what the slot held before.
     fn keep(&mut self, slot: BufferSlot, unit: HeldUnit, bytes: &[u8]);
 

@@ -7,13 +7,21 @@ use wordline_chip::{Chip, Payload};
 use wordline_units::{BlockId, Celsius, DieId, Geometry, IdMap, PlaneId};
 
 use crate::config::Config;
-use crate::drive::Machine;
+use crate::drive::Drive;
+
+/// Store of each die for its bytes, if the drive keeps any: of all dies or of none.
+pub type PayloadOf<'a> = dyn FnMut(DieId) -> Option<Box<dyn Payload>> + 'a;
+
+/// Stores of one kind.
+pub(crate) fn of_kind<P: Payload + 'static>(mut payload: impl FnMut(DieId) -> P) -> impl FnMut(DieId) -> Option<Box<dyn Payload>> {
+    move |die| Some(Box::new(payload(die)))
+}
 
 /// Creates the dies of a new drive, which keep their bytes in what `payload` gives them. Returns also the number of entries of their read-retry table.
-pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -> P) -> (IdMap<DieId, Chip<P>>, u32) {
+pub(crate) fn dies(config: &Config, payload: &mut PayloadOf<'_>) -> (IdMap<DieId, Chip>, u32) {
     let geometry = &config.sheet.geometry;
     let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
-    let mut chips: IdMap<DieId, Chip<P>> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
+    let mut chips: IdMap<DieId, Chip> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
         Chip::with_payload(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page, payload(die))
     });
     let levels = install(config, &mut chips);
@@ -25,7 +33,7 @@ pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -
 
 /// Give `chips` their cells. Returns the number of entries of the read-retry table. Without physics there is no such table, except where reads need retries
 /// by rate.
-fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u32 {
+fn install(config: &Config, chips: &mut IdMap<DieId, Chip>) -> u32 {
     let Some(cells) = &config.cells else { return config.faults.retries.map_or(1, |retries| retries.entries) };
     let model = Arc::new(Model::new(&cells.physics).expect("the plan has checked the physics"));
     let blocks = (config.sheet.geometry.planes * config.sheet.geometry.blocks) as usize;
@@ -38,7 +46,7 @@ fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u3
     levels
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
     ///
     /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
@@ -73,7 +81,7 @@ impl<P: Payload> Machine<P> {
 }
 
 /// Blocks of `chip` that were bad when it left the factory, each with its plane.
-pub(crate) fn factory_bad<P: Payload>(chip: &Chip<P>, geometry: &Geometry) -> Vec<(u8, u16)> {
+pub(crate) fn factory_bad(chip: &Chip, geometry: &Geometry) -> Vec<(u8, u16)> {
     (0..geometry.planes as u8)
         .flat_map(|plane| (0..geometry.blocks as u16).map(move |block| (plane, block)))
         .filter(|&(plane, block)| chip.is_factory_bad(PlaneId(plane), BlockId(u32::from(block))))

@@ -4,9 +4,9 @@ use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
-impl Machine {
+impl Drive {
     /// Makes a new drive look as if its first `units` units had been written once in order. Neither time nor memory is spent per unit where whole pages are
     /// programmed one by one.
     pub fn construct_filled(&mut self, units: u64) {
@@ -48,7 +48,7 @@ impl Machine {
         for (core, fill) in fills.iter().enumerate() {
             assert!((0.0..=1.0).contains(fill), "a core can be filled to between 0 and 1, not {fill}");
             let share = self.stripe.share(core as u32, (self.config.exported_units as f64 * fill) as u64);
-            let Machine { ftls, chips, wiring, .. } = self;
+            let Drive { ftls, chips, wiring, .. } = self;
             let layout = *ftls[core].layout();
             let units_per_page = layout.units_per_page as usize;
             ftls[core].construct_steady(share, seed, |die, blocks, spare| {

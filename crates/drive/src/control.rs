@@ -1,10 +1,9 @@
 //! Commands for a running drive: locating data, sparing wordlines, changing its temperature.
 
-use wordline_chip::Payload;
 use wordline_ftl::{BlockGroup, UnitAddr};
 use wordline_units::{BlockId, Celsius, DieId, PageId, PlaneId, WordlineSet};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
 /// Location of the newest data of a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ pub struct FlashPlace {
     pub unit: u32,
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Locates the mapping unit that holds `sector`.
     ///
     /// # Panics

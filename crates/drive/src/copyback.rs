@@ -8,11 +8,10 @@
 //! last. Between two parts the die holds nothing that a read could not go before; but a page that has only been sensed stands in the register that the
 //! read needs, and is sensed again.
 
-use wordline_chip::Payload;
 use wordline_flash::{Command, ReadOffsets, Status, Target};
 use wordline_units::{Nanos, PageId};
 
-use crate::drive::{Machine, Due};
+use crate::drive::{Drive, Due};
 use crate::flash::FlightSlot;
 use crate::stop::StopStage;
 use crate::tries::set_references;
@@ -40,7 +39,7 @@ fn behind(target: Target, index: u16) -> Target {
     Target { page: PageId(target.page.0 + index), ..target }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Begin the copyback in `slot` with its first page.
     pub(crate) fn begin_copyback(&mut self, from: Nanos, slot: FlightSlot) {
         self.sense_source(from, slot, 0);
@@ -48,7 +47,7 @@ impl<P: Payload> Machine<P> {
 
     /// Sense page number `page` of the source.
     fn sense_source(&mut self, from: Nanos, slot: FlightSlot, page: u16) {
-        let Machine { flights, chips, calendar, .. } = self;
+        let Drive { flights, chips, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         let source = behind(flight.source, page);
         let chip = &mut chips[flight.die];
@@ -65,7 +64,7 @@ impl<P: Payload> Machine<P> {
 
     /// Program page number `page`, which the register holds, at the destination: the last ends the copyback, others wait for it in the die.
     fn program_destination(&mut self, now: Nanos, slot: FlightSlot, page: u16) {
-        let Machine { flights, chips, calendar, .. } = self;
+        let Drive { flights, chips, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         let issued = chips[flight.die].issue(Command::CopybackProgram { target: behind(flight.target, page) }, now);
         flight.array += issued.ready_at - now;

@@ -1,16 +1,15 @@
 //! Erase counts of a drive that is set to an age: firmware and dies have counted the same cycles, and what was never used has none.
 
-use wordline_chip::Payload;
 use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_units::{BlockId, PlaneId};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Make every block in service as if it had been erased `cycles` times, for its die and for the firmware, and every spare block as new as it is.
     pub(crate) fn count_cycles(&mut self, cycles: u32) {
-        let Machine { ftls, chips, wiring, .. } = self;
+        let Drive { ftls, chips, wiring, .. } = self;
         for (core, ftl) in ftls.iter_mut().enumerate() {
             let layout = *ftl.layout();
             for group in (0..layout.group_count() as u32).map(BlockGroup) {
@@ -19,7 +18,7 @@ impl<P: Payload> Machine<P> {
                 let of_group = || (0..layout.planes as u8).map(|plane| (PlaneId(plane), BlockId(u32::from(blocks[usize::from(plane)]))));
                 let is_bad = ftl.groups().use_of(group) == Use::Bad;
                 // Whoever keeps bytes knows by this count which filling a page is of.
-                let is_marked = P::KEEPS && of_group().any(|(plane, block)| chip.is_written(plane, block));
+                let is_marked = self.data.is_some() && of_group().any(|(plane, block)| chip.is_written(plane, block));
                 if is_bad || is_marked {
                     continue;
                 }

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use wordline_chip::{Chip, Contents, Mark, PageImage, Payload, UnitAt};
+use wordline_chip::{Chip, Contents, Mark, PageImage, UnitAt};
 use wordline_flash::Target;
 use wordline_ftl::{Carried, DataStep, Firmware, Held, Request, UnitAddr};
 use wordline_units::host::SECTOR_BYTES;
@@ -23,7 +23,7 @@ use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, OpTag, Pag
 
 use crate::capacitors::{BufferSlot, Capacitors, HeldUnit};
 use crate::carried::{HostBytes, RequestBytes};
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::stripe::Wiring;
 
 /// Bytes of the drive outside its dies.
@@ -158,7 +158,7 @@ impl DataPlane {
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Submits `request`, which arrives now, with `bytes` if it is a write. Its [`wordline_engine::Event::Completed`] carries the returned id, which is
     /// free for another request after that.
     ///
@@ -328,7 +328,7 @@ impl<P: Payload> Machine<P> {
         marks.clear();
         data.places.clear();
         let mut unreadable = Vec::new();
-        let Machine { ftls, chips, wiring, .. } = self;
+        let Drive { ftls, chips, wiring, .. } = self;
         let ftl = &ftls[core as usize];
         let brought = ftl.load(die, tag);
         for (carried, &lpn) in brought.units().zip(brought.oob) {
@@ -398,7 +398,7 @@ impl<P: Payload> Machine<P> {
             unit.fill(0);
             return 0;
         }
-        let Machine { ftls, chips, wiring, .. } = self;
+        let Drive { ftls, chips, wiring, .. } = self;
         let (index, is_sound) = load(&ftls[core as usize], chips, wiring, core, (lpn, addr), image);
         unit.copy_from_slice(&image.bytes[index * unit.len()..][..unit.len()]);
         if is_sound { image.marks[index].lost } else { bits(0..unit.len() as u64 / SECTOR_BYTES) }
@@ -411,7 +411,7 @@ impl<P: Payload> Machine<P> {
             return None;
         }
         let mut image = self.data.as_ref()?.image.clone();
-        let Machine { ftls, chips, wiring, .. } = self;
+        let Drive { ftls, chips, wiring, .. } = self;
         let (unit, _) = load(&ftls[core as usize], chips, wiring, core, (Lpn(lpn), addr), &mut image);
         debug_assert_eq!(image.marks[unit].lpn, Lpn(lpn));
         Some(image.marks[unit])
@@ -420,9 +420,9 @@ impl<P: Payload> Machine<P> {
 
 /// Load the unit `lpn` at `addr`, and the marks of its page. Returns its place in the page, and whether it can be relied on: readable, and with the mark of
 /// `lpn`. A program or an erase that was reported well may have done nothing.
-fn load<P: Payload>(
+fn load(
     ftl: &Firmware,
-    chips: &mut IdMap<DieId, Chip<P>>,
+    chips: &mut IdMap<DieId, Chip>,
     wiring: &Wiring,
     core: u32,
     (lpn, addr): (Lpn, UnitAddr),

@@ -10,14 +10,15 @@
 //! a store ──found───┘
 //! ```
 
-use wordline_chip::{Chip, PADDING, PageImage, Payload, Persistent, Sanitisation};
+use wordline_chip::{Chip, PADDING, PageImage, Payload, Sanitisation};
 use wordline_flash::{Command, ReadOffsets, Status, Target};
 use wordline_ftl::{CHECKPOINT, JOURNAL, OOB};
 use wordline_units::{BlockId, Celsius, DieId, IdMap, Lpn, Nanos, PageId, PlaneId};
 
+use crate::cells::{dies, of_kind};
 use crate::config::Config;
 use crate::control::FlashPlace;
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::stripe::{Stripe, Wiring};
 use crate::tries::{Search, set_references};
 
@@ -76,9 +77,9 @@ pub struct PageRead<'a> {
 
 /// The dies of a drive without their controller.
 #[derive(Debug)]
-pub struct Desoldered<P: Payload> {
+pub struct Desoldered {
     config: Config,
-    chips: IdMap<DieId, Chip<P>>,
+    chips: IdMap<DieId, Chip>,
     /// Entries of the retry table.
     entries: u32,
     wiring: Wiring,
@@ -86,24 +87,24 @@ pub struct Desoldered<P: Payload> {
     now: Nanos,
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Desolders the dies. Power goes first: operations under way are broken off.
     ///
     /// # Panics
     /// If a copyback is under way, whose commands reach into the future: let the drive settle first.
-    pub fn desolder(self) -> Desoldered<P> {
+    pub fn desolder(self) -> Desoldered {
         let now = self.now();
-        let Machine { config, chips, read_levels: entries, wiring, stripe, .. } = self;
+        let Drive { config, chips, read_levels: entries, wiring, stripe, .. } = self;
         let mut taken = Desoldered { config, chips, entries, wiring, stripe, now };
         taken.power_on();
         taken
     }
 }
 
-impl<P: Persistent> Desoldered<P> {
+impl Desoldered {
     /// Dies of a drive of this `config`, with the bytes that `payload` has kept. No firmware has run on them since.
-    pub fn found(config: Config, payload: impl FnMut(DieId) -> P) -> Desoldered<P> {
-        let (mut chips, entries) = crate::cells::dies(&config, payload);
+    pub fn found<P: Payload + 'static>(config: Config, payload: impl FnMut(DieId) -> P) -> Desoldered {
+        let (mut chips, entries) = dies(&config, &mut of_kind(payload));
         let geometry = config.sheet.geometry;
         for (_, chip) in chips.iter_mut() {
             for plane in (0..geometry.planes as u8).map(PlaneId) {
@@ -117,15 +118,17 @@ impl<P: Persistent> Desoldered<P> {
         taken.power_on();
         taken
     }
-}
 
-impl<P: Payload> Desoldered<P> {
     fn power_on(&mut self) {
         let mut ready = self.now;
         for (_, chip) in self.chips.iter_mut() {
             ready = ready.max(chip.issue(Command::Reset, self.now).ready_at);
         }
         self.now = ready;
+    }
+
+    fn keeps(&self) -> bool {
+        self.chips[DieId(0)].payload().is_some()
     }
 
     /// Stores the dies for `time` at `temperature`, which they keep afterwards. Returns false, without effect, if the cells have no physics.
@@ -145,7 +148,7 @@ impl<P: Payload> Desoldered<P> {
     pub fn read(&mut self, mut seen: impl FnMut(&PageRead<'_>)) {
         let geometry = self.config.sheet.geometry;
         let units = (geometry.page.0 / self.config.firmware.unit.0) as usize;
-        let mut image = PageImage::new(if P::KEEPS { geometry.page.0 as usize } else { 0 }, units);
+        let mut image = PageImage::new(if self.keeps() { geometry.page.0 as usize } else { 0 }, units);
         let mut holds = Vec::with_capacity(units);
         for die in (0..geometry.dies() as u16).map(DieId) {
             for plane in (0..geometry.planes as u8).map(PlaneId) {
@@ -209,7 +212,7 @@ impl<P: Payload> Desoldered<P> {
             return Output::Zeroes(how);
         }
         match corrected {
-            Some(output) if is_whole || !P::KEEPS => output,
+            Some(output) if is_whole || chip.payload().is_none() => output,
             _ if chip.is_ruined(plane, block, page) => Output::Ruined,
             _ => Output::Uncorrectable { errors: best.0 },
         }
@@ -221,7 +224,7 @@ impl<P: Payload> Desoldered<P> {
             return Holds::Nothing;
         }
         let FlashPlace { die, plane, block, page, .. } = place;
-        let (lpn, mark) = if P::KEEPS {
+        let (lpn, mark) = if self.keeps() {
             let mark = image.marks[unit as usize];
             (mark.lpn, Some((mark.version, mark.insecure)))
         } else {

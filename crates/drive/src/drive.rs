@@ -1,6 +1,6 @@
 //! The drive and its calendar.
 
-use wordline_chip::{Chip, NoPayload, Payload};
+use wordline_chip::Chip;
 use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
 use wordline_flash::Spans;
 use wordline_ftl::techniques::hooks::Hook;
@@ -9,6 +9,7 @@ use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
 
+use crate::cells::PayloadOf;
 use crate::config::Config;
 use crate::data::DataPlane;
 use crate::events::Events;
@@ -71,13 +72,13 @@ pub(crate) struct Part {
 
 /// A drive in virtual time.
 #[derive(Debug)]
-pub struct Machine<P: Payload = NoPayload> {
+pub struct Drive {
     pub(crate) config: Config,
     pub(crate) calendar: Calendar<Due>,
     pub(crate) log: EventLog,
     /// Events that no observer has been shown yet.
     pub(crate) events: Events,
-    pub(crate) chips: IdMap<DieId, Chip<P>>,
+    pub(crate) chips: IdMap<DieId, Chip>,
     pub(crate) ftls: Vec<Firmware>,
     pub(crate) stripe: Stripe,
     pub(crate) wiring: Wiring,
@@ -127,26 +128,27 @@ pub struct Machine<P: Payload = NoPayload> {
     pub(crate) read_times: u32,
 }
 
-impl Machine {
+impl Drive {
     /// Creates a new drive, with all blocks erased. The drive keeps no bytes.
-    pub fn new(config: Config, events: Events) -> Machine {
-        Machine::with_payload(config, events, |_| NoPayload)
+    pub fn new(config: Config, events: Events) -> Drive {
+        Drive::with_payload(config, events, &mut |_| None)
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Creates a new drive, with all blocks erased, whose dies keep bytes in what `payload` gives them.
-    pub fn with_payload(config: Config, events: Events, payload: impl FnMut(DieId) -> P) -> Machine<P> {
-        let mut drive = Machine::assemble(config, events, payload);
+    pub fn with_payload(config: Config, events: Events, payload: &mut PayloadOf<'_>) -> Drive {
+        let mut drive = Drive::assemble(config, events, payload);
         // Techniques may have timers that are due before the first request.
         (0..drive.config.cores).for_each(|core| drive.pump(Nanos::ZERO, core));
         drive
     }
 
     /// Puts a drive together whose firmware has not been asked for anything yet.
-    pub(crate) fn assemble(config: Config, events: Events, payload: impl FnMut(DieId) -> P) -> Machine<P> {
+    pub(crate) fn assemble(config: Config, events: Events, payload: &mut PayloadOf<'_>) -> Drive {
         let geometry = config.sheet.geometry;
         let (chips, read_levels) = crate::cells::dies(&config, payload);
+        let keeps = chips[DieId(0)].payload().is_some();
         let stripe = Stripe::new(config.cores, config.stripe_units);
         let wiring = Wiring::new(&geometry, config.cores);
         let dies = geometry.dies() / config.cores;
@@ -158,9 +160,9 @@ impl<P: Payload> Machine<P> {
                 firmware.read_entries = read_levels;
                 firmware.read_search = config.searches();
                 firmware.codeword_bits = config.cells.as_ref().map_or(0, |cells| (8.0 * cells.physics.ecc.codeword) as u32);
-                firmware.keeps_data = P::KEEPS;
+                firmware.keeps_data = keeps;
                 let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
-                assert!(!P::KEEPS || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
+                assert!(!keeps || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
                 firmware.seed = config.seed;
                 firmware.exported_units = stripe.share(core, config.exported_units);
                 firmware.factory_bad =
@@ -170,7 +172,7 @@ impl<P: Payload> Machine<P> {
                 core
             })
             .collect();
-        Machine {
+        Drive {
             calendar: Calendar::default(),
             log: EventLog::default(),
             events,
@@ -200,7 +202,7 @@ impl<P: Payload> Machine<P> {
             reporting: DieId(0),
             spare: Vec::new(),
             completed: 0,
-            data: P::KEEPS.then(|| {
+            data: keeps.then(|| {
                 let Config { firmware, cores, .. } = &config;
                 Box::new(DataPlane::new(firmware.unit.0, geometry.page.0, *cores, firmware.buffer.units))
             }),
@@ -255,7 +257,13 @@ impl<P: Payload> Machine<P> {
     /// Returns the number of acknowledged requests.
     ///
     /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
-    pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>, observer: &mut dyn Observer) -> u64 {
+    pub fn serve(
+        &mut self,
+        load: &mut impl Iterator<Item = HostRequest>,
+        pace: Pace,
+        completions: Option<u64>,
+        observer: &mut dyn Observer,
+    ) -> u64 {
         let before = self.completed;
         let goal = completions.map_or(u64::MAX, |count| before + count);
         let mut exhausted = false;
@@ -299,7 +307,7 @@ impl<P: Payload> Machine<P> {
             Due::Hear { part } => {
                 let Part { slot, core, request } = self.parts[part as usize];
                 self.host.requests[slot as usize].heard = now;
-                if P::KEEPS && request.op == HostOp::Read {
+                if self.data.is_some() && request.op == HostOp::Read {
                     self.resolve(core, slot, &request);
                 }
                 let units = self.ftls[core as usize].submit(now, request).invalidated;
@@ -338,7 +346,7 @@ impl<P: Payload> Machine<P> {
 
     /// Do everything that `core` wants done now.
     pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
-        if P::KEEPS {
+        if self.data.is_some() {
             self.follow(core);
         }
         self.converse(now, core);
@@ -355,7 +363,7 @@ impl<P: Payload> Machine<P> {
         if deadline.is_some_and(|deadline| deadline <= now) {
             // It has passed unseen, as the first does of a core that nothing was asked of; the next may be hidden behind it.
             self.ftls[core as usize].tick(now);
-            if P::KEEPS {
+            if self.data.is_some() {
                 self.follow(core);
             }
             self.converse(now, core);
@@ -548,7 +556,7 @@ impl<P: Payload> Machine<P> {
         let request = &mut self.host.requests[slot as usize];
         request.ok &= done.ok;
         request.blank += done.blank;
-        if P::KEEPS {
+        if self.data.is_some() {
             request.ok &= !self.data.as_ref().is_some_and(|data| data.is_spoiled(RequestId(slot)));
         }
         request.parts -= 1;

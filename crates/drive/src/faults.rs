@@ -3,13 +3,13 @@
 //! The firmware learns of them from the reports of what it orders. The one that ends everything is the power cut: the program or erase under way is torn, and
 //! from then on nothing reaches a die any more; who drives the drive asks [`Drive::power_cut`] and drops it.
 
-use wordline_chip::{DieFault, Payload};
+use wordline_chip::DieFault;
 use wordline_flash::{Operation, OperationKind};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, DieId, FlashOp, PageId};
 
 use crate::control::FlashPlace;
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::flash::FlightSlot;
 
 /// A fault on demand.
@@ -52,7 +52,7 @@ impl Waiting {
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Injects `fault` beside those that are active. A die, plane or blocks that fail for good are an event, [`wordline_engine::Event::Harmed`].
     ///
     /// # Panics
@@ -163,7 +163,7 @@ impl<P: Payload> Machine<P> {
         let mut draw = Draw::new(seed, Stream::Injected, u32::from(die.0));
         match op {
             FlashOp::Erase => self.chips[die].tear_erase(&target, &mut draw),
-            FlashOp::Program if P::KEEPS => {
+            FlashOp::Program if self.data.is_some() => {
                 self.gather(core, operation.die, operation.tag);
                 if let Some(data) = &self.data {
                     self.chips[die].tear_program(&target, data.gathered(core), &mut draw);

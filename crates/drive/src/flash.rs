@@ -10,7 +10,7 @@
 //!   sanitise  order ─core─► array ─────────────────────────────────────────Worked──► report
 //! ```
 
-use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
+use wordline_chip::{Chip, Contents, Issued, Stops};
 use wordline_engine::{Bus, Event, FlashEvent};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
@@ -20,7 +20,7 @@ use wordline_flash::{
 use wordline_units::{Attributes, BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
 use crate::copyback::Part;
-use crate::drive::{Machine, Due, write_down};
+use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
 use crate::following::Intake;
 use crate::stop::{NOT_STOPPING, StopStage, Stopping};
@@ -133,7 +133,7 @@ impl Flight {
     /// Moves the data of a program out of DRAM through the bus into `chip`, from the instant `from` on. The bus is held for its own span, and the data is in
     /// when both are through. Returns that instant.
     #[inline(always)]
-    pub(crate) fn take_in<P: Payload>(&mut self, from: Nanos, dram: Option<&mut Bus>, channel: &mut Bus, chip: &mut Chip<P>) -> Nanos {
+    pub(crate) fn take_in(&mut self, from: Nanos, dram: Option<&mut Bus>, channel: &mut Bus, chip: &mut Chip) -> Nanos {
         let bytes = self.bytes;
         let mut data = from;
         if let Some(dram) = dram {
@@ -148,7 +148,7 @@ impl Flight {
 
     /// Counts the errors of a try that has just been sensed at `chip`, if they are to be counted.
     #[inline]
-    fn count<P: Payload>(&mut self, chip: &Chip<P>) {
+    fn count(&mut self, chip: &Chip) {
         if self.telling == Telling::Counted {
             self.tally = chip.tally(&self.target).filter(|_| self.status == Status::Good);
         }
@@ -157,7 +157,7 @@ impl Flight {
     /// Takes what `chip` tells of the operation at its end, and what was counted of it.
     #[cold]
     #[inline(never)]
-    fn told<P: Payload>(&self, chip: &mut Chip<P>) -> Told {
+    fn told(&self, chip: &mut Chip) -> Told {
         let asked = |of: FlashOp| self.telling == Telling::Asked && (self.op == FlashOp::Erase) == (of == FlashOp::Erase);
         Told {
             program: if asked(FlashOp::Program) { chip.program_trace() } else { None },
@@ -219,7 +219,7 @@ const IDLE: Flight = Flight {
     intake: Intake::Begun,
 };
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Carry out the operation that `core` has ordered.
     #[inline(never)]
     pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: &Operation) {
@@ -249,10 +249,10 @@ impl<P: Payload> Machine<P> {
         let cost = self.config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
         let slot = self.open_flight();
-        if P::KEEPS && matches!(operation.kind, OperationKind::Program { is_cached: false, .. }) {
+        if self.data.is_some() && matches!(operation.kind, OperationKind::Program { is_cached: false, .. }) {
             self.gather(core, operation.die, operation.tag);
         }
-        if P::KEEPS
+        if self.data.is_some()
             && let OperationKind::Copyback { from, .. } = operation.kind
         {
             self.gather_copyback(core, operation.die, &from);
@@ -260,7 +260,7 @@ impl<P: Payload> Machine<P> {
         if self.events.follows() {
             self.tell_taken(now, core, operation);
         }
-        let Machine { flights, chips, wiring, ftls, config, read_levels, .. } = self;
+        let Drive { flights, chips, wiring, ftls, config, read_levels, .. } = self;
         let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         flight.core = core;
         flight.die = die;
@@ -345,7 +345,7 @@ impl<P: Payload> Machine<P> {
     /// Issue to `die` at `start` an operation that is neither a read nor a program, in the flight `slot`.
     #[inline(never)]
     fn issue_rarer(&mut self, slot: FlightSlot, die: DieId, operation: &Operation, start: Nanos) {
-        let Machine { flights, chips, ftls, config, .. } = self;
+        let Drive { flights, chips, ftls, config, .. } = self;
         let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         let issued = match operation.kind {
             OperationKind::Erase { target, is_traced, is_set } => {
@@ -413,7 +413,7 @@ impl<P: Payload> Machine<P> {
             return;
         }
         let is_last = self.flights[slot.index()].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
-        let Machine { flights, chips, channels, config, calendar, dram, .. } = self;
+        let Drive { flights, chips, channels, config, calendar, dram, .. } = self;
         let flight = &mut flights[slot.index()];
         let bytes = flight.bytes;
         if is_last && let Some(dram) = dram {
@@ -429,7 +429,7 @@ impl<P: Payload> Machine<P> {
     /// Ask the firmware how the read in `slot`, which error correction cannot mend, is tried once more, and keep the answer.
     #[cold]
     fn ask_next_try(&mut self, now: Nanos, slot: FlightSlot) -> Option<ReadTry> {
-        let Machine { flights, chips, ftls, tries, config, .. } = self;
+        let Drive { flights, chips, ftls, tries, config, .. } = self;
         let flight = &mut flights[slot.index()];
         let tries = &mut tries[flight.die];
         if flight.retries == 0 {
@@ -444,7 +444,7 @@ impl<P: Payload> Machine<P> {
     /// End the transfer of the page: the die is free again, and the last codewords go on through error correction.
     #[inline]
     pub(crate) fn transferred(&mut self, now: Nanos, slot: FlightSlot) {
-        let Machine { flights, ecc, ecc_rate, config, calendar, ftls, .. } = self;
+        let Drive { flights, ecc, ecc_rate, config, calendar, ftls, .. } = self;
         let flight = &mut flights[slot.index()];
         let bytes = flight.bytes;
         let mut end = now;
@@ -482,7 +482,7 @@ impl<P: Payload> Machine<P> {
     /// Go on with the read of `bytes` in `slot`, which had left its die and is ordered again after these `tries`.
     #[cold]
     fn go_on(&mut self, now: Nanos, slot: FlightSlot, bytes: Bytes, tries: Tries) {
-        let Machine { flights, cores, config, .. } = self;
+        let Drive { flights, cores, config, .. } = self;
         let flight = &mut flights[slot.index()];
         let cost = config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { cores[flight.core as usize].occupy(now, cost) };
@@ -511,13 +511,13 @@ impl<P: Payload> Machine<P> {
     /// Report the end of a read to the firmware.
     #[inline]
     pub(crate) fn read_done(&mut self, now: Nanos, slot: FlightSlot) {
-        let Machine { flights, chips, spare, .. } = self;
+        let Drive { flights, chips, spare, .. } = self;
         let flight = &flights[slot.index()];
         let channel = flight.lost_on_bus + (flight.transferred - flight.sensed);
         let ecc = flight.decoding + (now - flight.transferred);
         if flight.status == Status::Uncorrectable {
             chips[flight.die].read_failed(&flight.target);
-            if P::KEEPS && !matches!(flight.cause, Cause::Host | Cause::Measure | Cause::Probe) {
+            if self.data.is_some() && !matches!(flight.cause, Cause::Host | Cause::Measure | Cause::Probe) {
                 // The firmware moves the data or completes it: from here on it is lost. The host may ask again.
                 chips[flight.die].give_up(&flight.target);
             }
@@ -534,8 +534,8 @@ impl<P: Payload> Machine<P> {
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
         // After a power cut on demand nothing that is under way comes to its end. Dies that keep no bytes have nothing to end.
-        let ends = P::KEEPS && self.power_cut().is_none();
-        let Machine { flights, chips, spare, working, following, ftls, config, calendar, .. } = self;
+        let ends = self.data.is_some() && self.power_cut().is_none();
+        let Drive { flights, chips, spare, working, following, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         if flight.attempt != attempt {
             return;
@@ -574,7 +574,7 @@ impl<P: Payload> Machine<P> {
     /// Log the end of the operation in `slot`, whose spare areas are in hand, and report it to the firmware. `channel` and `ecc` are the times that it took
     /// there.
     fn close_flight(&mut self, now: Nanos, slot: FlightSlot, channel: Nanos, ecc: Nanos) {
-        let Machine { flights, idle_flights, chips, ftls, spare, log, events, wiring, .. } = self;
+        let Drive { flights, idle_flights, chips, ftls, spare, log, events, wiring, .. } = self;
         idle_flights.push(slot);
         let flight = &flights[slot.index()];
         let core = flight.core;
@@ -654,19 +654,19 @@ impl<P: Payload> Machine<P> {
 }
 
 /// Set the registers of `chip` for its next programs by `settings`. Returns the instant at which they are set.
-pub(crate) fn set_program<P: Payload>(chip: &mut Chip<P>, settings: &ProgramSettings, now: Nanos) -> Nanos {
+pub(crate) fn set_program(chip: &mut Chip, settings: &ProgramSettings, now: Nanos) -> Nanos {
     let states = (1 << chip.sheet().geometry.cell.bits()) - 1;
     set_registers(chip, settings.registers(states), now)
 }
 
 /// Set the registers of `chip` for its next erase by `settings`. Returns the instant at which they are set.
-pub(crate) fn set_erase<P: Payload>(chip: &mut Chip<P>, settings: &EraseSettings, now: Nanos) -> Nanos {
+pub(crate) fn set_erase(chip: &mut Chip, settings: &EraseSettings, now: Nanos) -> Nanos {
     let geometry = chip.sheet().geometry;
     set_registers(chip, settings.registers(geometry.layers * geometry.wordlines_per_layer), now)
 }
 
 /// Set those of the `registers` of `chip` that hold something else. Returns the instant at which they are set.
-fn set_registers<P: Payload>(chip: &mut Chip<P>, registers: impl Iterator<Item = (Feature, u32)>, now: Nanos) -> Nanos {
+fn set_registers(chip: &mut Chip, registers: impl Iterator<Item = (Feature, u32)>, now: Nanos) -> Nanos {
     registers.fold(now, |now, (feature, value)| {
         let stands = chip.feature(feature) == value;
         if stands { now } else { chip.issue(Command::SetFeature { feature, value }, now).ready_at }

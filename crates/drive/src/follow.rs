@@ -3,7 +3,6 @@
 //! All of it is compiled away for observers that do not. What is live is taken from the firmware's map after it heard of a program's end, so an observer that
 //! follows units knows what the firmware knows, and not what somebody else makes of the events.
 
-use wordline_chip::Payload;
 use wordline_engine::{UnitPlace, UnitStep};
 use wordline_flash::{Operation, OperationKind, Sanitisation, Status, Target};
 use wordline_ftl::groups::Use;
@@ -11,7 +10,7 @@ use wordline_ftl::{BlockGroup, Carried, Firmware, Request, UnitAddr};
 use wordline_units::{BlockId, DieId, FlashOp, Lpn, Nanos};
 
 use crate::control::FlashPlace;
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::flash::Flight;
 
 /// A program, copyback or erase that has ended and is not yet reported to the firmware.
@@ -40,7 +39,7 @@ impl Ended {
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Mapped units with their places, in the order of units.
     pub fn mapped(&self) -> impl Iterator<Item = (u64, UnitPlace)> + '_ {
         (0..self.config.exported_units).filter_map(|unit| {

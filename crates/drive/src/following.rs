@@ -8,11 +8,11 @@
 //! The die takes in the data of the next program once it has handed that of the first to the array. It begins the next when the first has ended, or when the
 //! data is in, if that is later.
 
-use wordline_chip::{Contents, Payload, Probe};
+use wordline_chip::{Contents, Probe};
 use wordline_flash::{Command, Operation, OperationKind};
 use wordline_units::{DieId, FlashOp, Id, Nanos};
 
-use crate::drive::{Machine, Due};
+use crate::drive::{Drive, Due};
 use crate::flash::{Flight, FlightSlot};
 
 /// Progress of a program in its way into the die.
@@ -26,7 +26,7 @@ pub(crate) enum Intake {
     Loaded,
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Carry out a program of `die` during which the die can take in the data of another. `from`: the instant at which the firmware's order is through.
     #[cold]
     #[inline(never)]
@@ -64,7 +64,7 @@ impl<P: Payload> Machine<P> {
 
     /// Transfer the data of the program in `slot` into the die, whose array does the one before.
     pub(crate) fn take_in_next(&mut self, now: Nanos, slot: FlightSlot) {
-        let Machine { flights, chips, channels, calendar, dram, .. } = self;
+        let Drive { flights, chips, channels, calendar, dram, .. } = self;
         let flight = &mut flights[slot.index()];
         let loaded = flight.take_in(now, dram.as_mut(), &mut channels[flight.channel.index()], &mut chips[flight.die]);
         calendar.enter(loaded, Due::TakenIn { flight: slot });
@@ -82,7 +82,7 @@ impl<P: Payload> Machine<P> {
     /// Begin the program in `slot`, whose data is in the die.
     pub(crate) fn begin_loaded(&mut self, now: Nanos, slot: FlightSlot) {
         let &Flight { core, die, local, tag, target, .. } = &self.flights[slot.index()];
-        if P::KEEPS {
+        if self.data.is_some() {
             self.gather(core, local, tag);
         }
         let load = self.ftls[core as usize].load(local, tag);

@@ -1,11 +1,10 @@
 //! Health counters of a drive: spare blocks, grown bad blocks, unreadable units.
 
-use wordline_chip::Payload;
 use wordline_ftl::Firmware;
 use wordline_ftl::groups::Use;
 use wordline_units::{DieId, PlaneId, Wear};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
 /// The health of a drive at one instant. Blocks are block groups: one block of each plane of a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +42,7 @@ impl Ages {
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Present health of the drive, by the tables of its firmware. It walks all block groups.
     pub fn health(&self) -> Health {
         let mut health = Health { unreadable: self.lost_units(), refused: self.refused_units(), ..Health::default() };

@@ -17,7 +17,7 @@ use wordline_ftl::groups::Use;
 use wordline_units::{BlockId, DieId, Nanos, PageId, PlaneId};
 
 use crate::config::Config;
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::events::Events;
 
 const MAGIC: [u8; 8] = *b"wordline";
@@ -151,7 +151,7 @@ impl Image {
     }
 }
 
-impl Machine {
+impl Drive {
     /// Image of the drive as plain data.
     pub fn image(&self) -> Result<Image, NotQuiet> {
         let busy = || NotQuiet(self.told_unrest());
@@ -174,17 +174,17 @@ impl Machine {
 
     /// Creates a drive of this `config` that goes on where `image` was taken, at time zero: what was written, locked or erased before then was so at time zero.
     /// The seed of `config` may be another: dice go on under it, while blocks that were bad stay bad.
-    pub fn from_image(config: Config, image: Image, events: Events) -> Result<Machine, ImageError> {
-        let mut drive = Machine::restored(config, image, events)?;
+    pub fn from_image(config: Config, image: Image, events: Events) -> Result<Drive, ImageError> {
+        let mut drive = Drive::restored(config, image, events)?;
         // Instants of the clock that the image was taken by would lie in the future of this one, and a block may be erased by one and programmed by the other.
         drive.chips.iter_mut().for_each(|(_, chip)| chip.rest(Nanos::ZERO));
         Ok(drive)
     }
 
     /// The drive with the instants of the clock that `image` was taken by.
-    fn restored(config: Config, image: Image, events: Events) -> Result<Machine, ImageError> {
+    fn restored(config: Config, image: Image, events: Events) -> Result<Drive, ImageError> {
         let misfit = |why: &str| ImageError::Misfit(why.to_owned());
-        let mut drive = Machine::new(config, events);
+        let mut drive = Drive::new(config, events);
         if image.cores.len() != drive.ftls.len() || image.chips.len() != drive.chips.len() {
             return Err(misfit("it has another number of cores or dies"));
         }
@@ -247,8 +247,8 @@ impl Machine {
     }
 
     /// Creates a drive as [`Drive::from_image`] does, at the instant `now` at which the image was taken: what the cells hold is as old as it was then.
-    pub fn from_image_at(config: Config, image: Image, now: Nanos, events: Events) -> Result<Machine, ImageError> {
-        let mut drive = Machine::restored(config, image, events)?;
+    pub fn from_image_at(config: Config, image: Image, now: Nanos, events: Events) -> Result<Drive, ImageError> {
+        let mut drive = Drive::restored(config, image, events)?;
         drive.run_until(now);
         drive.ftls.iter_mut().for_each(|ftl| ftl.go_on_from(now));
         Ok(drive)

@@ -1,15 +1,14 @@
 //! Inspection of a drive: block maps and whole-drive audits.
 
-use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView};
 use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::counts::TechniqueCounts;
 use wordline_ftl::{BlockGroup, Firmware, RewriteCounts, UnitAddr};
 use wordline_units::{BlockId, Cause, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// True if some core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
         self.ftls.iter().any(Firmware::is_worn_out)

@@ -3,11 +3,10 @@
 //! A closed job has requests of its own outstanding, counted by job; an open job brings each at its own time. Nothing here is part of [`Drive::serve`],
 //! which has one stream and no questions to ask about it.
 
-use wordline_chip::Payload;
 use wordline_engine::Observer;
 use wordline_units::{HostRequest, Id, JobId, Nanos};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
 /// Source of the requests of jobs.
 pub trait JobLoad {
@@ -115,7 +114,7 @@ impl Open {
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Serves `jobs` until `completions` more requests are acknowledged, or, with `None`, until all jobs are over and everything is acknowledged. Returns the
     /// number of acknowledged requests.
     ///

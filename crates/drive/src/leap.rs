@@ -26,13 +26,13 @@
 use std::ops::Range;
 
 use wordline_cells::{Pace, Repetition};
-use wordline_chip::{Chip, NoPayload};
+use wordline_chip::Chip;
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, Firmware, Share, Skipped};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, DieId, HostOp, HostRequest, Nanos, PlaneId};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::habits::Habits;
 
 /// Rest of blocks between the cycles of a leap.
@@ -105,7 +105,7 @@ const RENEWING: u64 = 8;
 
 const YEAR_SECONDS: f64 = 365.25 * 86_400.0;
 
-impl Machine {
+impl Drive {
     /// Begins an epoch: the use of each block is counted from now on.
     pub fn begin_epoch(&mut self) {
         self.learn();
@@ -228,7 +228,7 @@ impl Machine {
         let Some(epoch) = self.epoch.as_mut().filter(|epoch| !epoch.is_learnt) else { return };
         epoch.is_learnt = true;
         for core in 0..self.config.cores {
-            let Machine { ftls, chips, wiring, habits, .. } = self;
+            let Drive { ftls, chips, wiring, habits, .. } = self;
             let ftl = &ftls[core as usize];
             for die in ftl.dies() {
                 let place = wiring.die(core, die);
@@ -246,7 +246,7 @@ impl Machine {
 
     /// Skip the cycles of the groups of `core`.
     fn skip(&mut self, core: u32, times: u32, pace: Pace, took: Nanos, since: Nanos) {
-        let Machine { ftls, chips, wiring, habits, .. } = self;
+        let Drive { ftls, chips, wiring, habits, .. } = self;
         let ftl = &mut ftls[core as usize];
         let layout = *ftl.layout();
         let mut skipped = vec![Skipped::default(); layout.group_count()];
@@ -289,7 +289,7 @@ fn shares(used: &[Option<u32>], erases: &[f64]) -> Vec<Share> {
 }
 
 /// Erases in the epoch of each group of `die`, `None` for those out of service. All planes of a group are erased together.
-fn used(ftl: &Firmware, chip: &Chip<NoPayload>, die: DieId) -> Vec<Option<u32>> {
+fn used(ftl: &Firmware, chip: &Chip, die: DieId) -> Vec<Option<u32>> {
     let groups = ftl.layout().groups_of(die).map(|index| BlockGroup(index as u32));
     let erases = |group| blocks_of(ftl, group).map(|(plane, block)| chip.epoch_erases(plane, block)).max();
     groups.map(|group| erases(group).filter(|_| is_in_service(ftl, group))).collect()

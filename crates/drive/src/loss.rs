@@ -4,11 +4,10 @@
 
 use std::ops::Range;
 
-use wordline_chip::Payload;
 use wordline_ftl::{Doubt, Firmware, UnitAddr, Withheld};
 use wordline_units::DieId;
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
 /// Reason why sectors answer with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub struct LbaStatus {
     pub loss: Loss,
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Dies that the firmware has found to have failed, counted over the drive, core by core.
     pub fn failed_dies(&self) -> impl Iterator<Item = DieId> + '_ {
         (0..).zip(&self.ftls).flat_map(move |(core, ftl)| ftl.failed_dies().map(move |die| self.wiring.die(core, die)))

@@ -1,13 +1,12 @@
 //! Notes of the firmware, as events of the drive.
 
-use wordline_chip::Payload;
 use wordline_engine::Event;
 use wordline_ftl::{BlockGroup, Note};
 use wordline_units::{DieId, GroupId, Nanos};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// The event that `note` of `core` is. A note on single units goes to observers that follow them, and is no event.
     pub(crate) fn event_of(&mut self, now: Nanos, core: u32, note: Note) -> Option<Event> {
         let die = |die: DieId| self.wiring.die(core, die);

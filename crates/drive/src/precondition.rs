@@ -12,14 +12,14 @@
 
 use std::collections::VecDeque;
 
-use wordline_chip::{Contents, Issued, Payload};
+use wordline_chip::{Contents, Issued};
 use wordline_flash::{Command, Operation, OperationKind, Origin, ReadOffsets, ReadTry, Report, Status, Stopped, Tally, Target};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::{Bytes, Cause, HostOp, HostRequest, Nanos};
 
 use crate::control::FlashPlace;
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::flash::{set_erase, set_program};
 use crate::host::Trims;
 use crate::tries::{Sensing, first_try, set_references};
@@ -98,8 +98,8 @@ struct Done {
 const PAGE: u32 = 1;
 
 /// Driver of a core that is made old.
-struct Ageing<'a, P: Payload> {
-    drive: &'a mut Machine<P>,
+struct Ageing<'a> {
+    drive: &'a mut Drive,
     core: u32,
     line: &'a mut Line,
     aged: &'a mut Aged,
@@ -107,7 +107,7 @@ struct Ageing<'a, P: Payload> {
     done: Done,
 }
 
-impl<P: Payload> Driver for Ageing<'_, P> {
+impl Driver for Ageing<'_> {
     fn core(&mut self) -> &mut Firmware {
         &mut self.drive.ftls[self.core as usize]
     }
@@ -132,7 +132,7 @@ impl<P: Payload> Driver for Ageing<'_, P> {
     }
 }
 
-impl Machine {
+impl Drive {
     /// Makes a new drive look as if the first `fraction` of it had been written once in order.
     ///
     /// # Panics
@@ -240,7 +240,7 @@ impl Machine {
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Let the firmware do all that it wants done, with every operation taking no time. The drive must be quiet, and a drive that keeps bytes has no such time.
     pub(crate) fn work_without_time(&mut self) {
         let (now, mut aged, mut line) = (self.now(), Aged::default(), Line::new());
@@ -266,7 +266,7 @@ impl<P: Payload> Machine<P> {
     /// Perform `operation` at the die, by the die's own clock.
     fn perform(&mut self, core: u32, operation: &Operation, aged: &mut Aged) -> Outcome {
         let now = self.now();
-        let Machine { chips, wiring, ftls, .. } = self;
+        let Drive { chips, wiring, ftls, .. } = self;
         let (chip, ftl) = (&mut chips[wiring.die(core, operation.die)], &ftls[core as usize]);
         let mut at = chip.array_until().max(now);
         if let OperationKind::Program { is_set: true, .. } | OperationKind::Copyback { is_set: true, .. } = operation.kind
@@ -313,7 +313,7 @@ impl<P: Payload> Machine<P> {
     ) -> Outcome {
         let now = self.now();
         let die = self.wiring.die(core, operation.die);
-        let Machine { chips, ftls, tries, config, read_levels, read_times, .. } = self;
+        let Drive { chips, ftls, tries, config, read_levels, read_times, .. } = self;
         let (chip, tries) = (&mut chips[die], &mut tries[die]);
         if *read_times > 1 {
             // What the firmware reads by itself it reads once.

@@ -5,15 +5,14 @@
 //! it had just been programmed.
 
 use wordline_cells::Age;
-use wordline_chip::Payload;
 use wordline_flash::Target;
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, PastErase};
 use wordline_units::{Celsius, PageId, PlaneId};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Tell the cores that want to know it what a life of this `age` would have shown them.
     pub(crate) fn relive(&mut self, age: &Age) {
         for core in 0..self.ftls.len() {
@@ -22,7 +21,7 @@ impl<P: Payload> Machine<P> {
             }
         }
         // A drive that keeps bytes has no time but its own: what is to be measured is measured there.
-        if !P::KEEPS {
+        if !self.data.is_some() {
             self.work_without_time();
         }
     }

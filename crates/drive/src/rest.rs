@@ -3,11 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
-use wordline_chip::Payload;
 use wordline_ftl::Firmware;
 use wordline_units::{HostOp, HostRequest};
 
-use crate::drive::Machine;
+use crate::drive::Drive;
 
 /// Events in which any drive comes to rest, however small it is.
 const EVENTS_LEAST: u64 = 1 << 22;
@@ -28,7 +27,7 @@ impl fmt::Display for Restless {
 
 impl Error for Restless {}
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Lets the drive finish its work: it writes out the buffer and waits until no operation is under way. The host asks for a flush, which is logged as
     /// one.
     ///

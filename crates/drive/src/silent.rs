@@ -4,7 +4,7 @@
 //!   order ──► array … (its time is over) ──die_timeout──► reset ──t_reset──► report: failed, no answer
 //! ```
 
-use wordline_chip::{DieFault, Payload};
+use wordline_chip::DieFault;
 use wordline_engine::{Event, FailedPart};
 use wordline_flash::Status;
 use wordline_ftl::UnitAddr;
@@ -12,7 +12,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, Bytes, DieId, FlashOp, HostOp, Id, Nanos};
 
 use crate::copyback::Part;
-use crate::drive::{Machine, Due};
+use crate::drive::{Drive, Due};
 use crate::flash::FlightSlot;
 
 /// Fault that was ordered for an instant.
@@ -28,7 +28,7 @@ fn failed_part(fault: DieFault) -> Option<FailedPart> {
     }
 }
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Orders `fault` to happen to `die` at the instant `at`, or now if that has passed. A fault whose instant does not come has no effect.
     ///
     /// # Panics
@@ -111,7 +111,7 @@ impl<P: Payload> Machine<P> {
         if slot != FlightSlot::NONE && (has_hit || matches!(fault, DieFault::Die { .. })) {
             self.flights[slot.index()].status = Status::Failed;
         }
-        let Machine { flights, chips, .. } = self;
+        let Drive { flights, chips, .. } = self;
         let chip = &chips[die];
         // What has left the die is past harm.
         let reads = flights

@@ -7,12 +7,12 @@
 //!   a try failed ─► does it give way? ─────────────────────────► the firmware has queued it again: parked until its turn
 //! ```
 
-use wordline_chip::{Payload, Probe};
+use wordline_chip::Probe;
 use wordline_engine::{Event, StopKind};
 use wordline_flash::{Command, Operation, Stop, Stopped};
 use wordline_units::{Cause, DieId, FlashOp, Nanos};
 
-use crate::drive::{Machine, Due};
+use crate::drive::{Drive, Due};
 use crate::flash::{Flight, FlightSlot};
 
 /// Progress of a stop.
@@ -39,7 +39,7 @@ pub(crate) enum StopStage {
 /// State of an operation that nobody has ordered to stop.
 pub(crate) const NOT_STOPPING: Stopping = Stopping { stage: StopStage::None, wanted: Stop::AtStep, since: Nanos::ZERO };
 
-impl<P: Payload> Machine<P> {
+impl Drive {
     /// Suspend what `die` does in the way of `stop`. Ordered again, the hardest stop counts.
     pub(crate) fn suspend(&mut self, now: Nanos, die: DieId, stop: Stop) {
         let slot = self.working[die];
@@ -103,7 +103,7 @@ impl<P: Payload> Machine<P> {
 
     /// Order the stop that is wanted of the operation in `slot`, which its die accepts.
     fn begin_stop(&mut self, now: Nanos, slot: FlightSlot) {
-        let Machine { flights, chips, calendar, .. } = self;
+        let Drive { flights, chips, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         let chip = &mut chips[flight.die];
         let remaining = chip.array_until() - now;

@@ -12,7 +12,7 @@
 //!   position of one reference     -3 -2 -1 0 1 2 3     valley: between -1 and 0
 //! ```
 
-use wordline_chip::{Chip, Payload};
+use wordline_chip::Chip;
 use wordline_flash::program::STATES_MAX;
 use wordline_flash::{Command, Failed, Feature, ReadOffsets, ReadSets, ReadTry, Target};
 use wordline_units::Nanos;
@@ -54,9 +54,9 @@ impl Tries {
 
     /// The next try of a read of `target` after one at `chip` that could not be corrected; `None`: the read fails. A search goes on by itself; otherwise `ask`
     /// asks the firmware.
-    pub(crate) fn next<P: Payload>(
+    pub(crate) fn next(
         &mut self,
-        chip: &mut Chip<P>,
+        chip: &mut Chip,
         of: &Sensing<'_>,
         steps: SearchSteps,
         ask: impl FnOnce(&Failed<'_>) -> Option<ReadTry>,
@@ -77,7 +77,7 @@ impl Tries {
     }
 
     /// Set the references of `chip` for the try `next`, which may be one of `sets`. Returns the instant at which they are set.
-    pub(crate) fn aim<P: Payload>(&self, chip: &mut Chip<P>, next: ReadTry, sets: &ReadSets, now: Nanos) -> Nanos {
+    pub(crate) fn aim(&self, chip: &mut Chip, next: ReadTry, sets: &ReadSets, now: Nanos) -> Nanos {
         match &self.search {
             Some(search) if next == ReadTry::SEARCH => set_references(chip, u32::from(search.entry()), &search.offsets(), now),
             _ => set_try(chip, next, sets, now),
@@ -123,7 +123,7 @@ pub(crate) fn first_try(first: ReadTry, levels: u32, sets: &ReadSets) -> ReadTry
 
 /// Set the references of the next reads of `chip` to those of a try that is not a search. Returns the instant at which they are set.
 #[inline]
-pub(crate) fn set_try<P: Payload>(chip: &mut Chip<P>, next: ReadTry, sets: &ReadSets, now: Nanos) -> Nanos {
+pub(crate) fn set_try(chip: &mut Chip, next: ReadTry, sets: &ReadSets, now: Nanos) -> Nanos {
     let offsets = if next.set == ReadTry::DEFAULT.set { None } else { sets.get(next.set) };
     set_references(chip, u32::from(next.entry), offsets.unwrap_or(&ReadOffsets::NONE), now)
 }
@@ -131,13 +131,13 @@ pub(crate) fn set_try<P: Payload>(chip: &mut Chip<P>, next: ReadTry, sets: &Read
 /// Set the references of the next reads of `chip`: an entry of the retry table, and shifts from there. Only registers that change take time. Returns the
 /// instant at which they are set.
 #[inline]
-pub(crate) fn set_references<P: Payload>(chip: &mut Chip<P>, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
+pub(crate) fn set_references(chip: &mut Chip, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
     let are_set = chip.feature(Feature::ReadLevel) == entry && !chip.shifts_reads() && *offsets == ReadOffsets::NONE;
     if are_set { now } else { change_references(chip, entry, offsets, now) }
 }
 
 #[cold]
-fn change_references<P: Payload>(chip: &mut Chip<P>, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
+fn change_references(chip: &mut Chip, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
     let references = (1 << chip.sheet().geometry.cell.bits()) - 1;
     std::iter::once((Feature::ReadLevel, entry)).chain(offsets.registers(references)).fold(now, |now, (feature, value)| {
         let stands = chip.feature(feature) == value;

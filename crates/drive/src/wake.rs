@@ -1,21 +1,22 @@
 //! Waking a drive whose dies kept their bytes: after a power cut, or after a rest.
 
-use wordline_chip::{Chip, Kept, PageImage, Persistent};
+use wordline_chip::{Chip, Kept, PageImage};
 use wordline_flash::Mark;
 use wordline_ftl::{BlockRecord, Firmware, FlashReader, Found, Held, PagePlace, Trust, UnitAddr};
 use wordline_units::{BlockId, DieId, IdMap, Lpn, Nanos, PlaneId};
 
 use crate::capacitors::Capacitors;
+use crate::cells::PayloadOf;
 use crate::config::Config;
 use crate::data::DataPlane;
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::events::Events;
 use crate::stripe::Wiring;
 
 /// Dies of one core, read once for both the firmware's recovery and the dies themselves.
-struct Waking<'a, P: Persistent> {
+struct Waking<'a> {
     core: u32,
-    chips: &'a mut IdMap<DieId, Chip<P>>,
+    chips: &'a mut IdMap<DieId, Chip>,
     wiring: &'a Wiring,
     data: &'a mut Option<Box<DataPlane>>,
     image: PageImage,
@@ -23,7 +24,7 @@ struct Waking<'a, P: Persistent> {
     lost: Vec<(PagePlace, u32, Mark)>,
 }
 
-impl<P: Persistent> FlashReader for Waking<'_, P> {
+impl FlashReader for Waking<'_> {
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
         let kept = self.chips[self.wiring.die(self.core, die)].wake_block(plane, block);
         BlockRecord { healthy: !kept.is_bad, erases: kept.erases, is_torn: kept.is_torn }
@@ -61,28 +62,28 @@ impl<P: Persistent> FlashReader for Waking<'_, P> {
     }
 }
 
-impl<P: Persistent> Machine<P> {
+impl Drive {
     /// Recovers the drive, with the same configuration, from what `payload` gives its dies and what `capacitors` have kept: everything that was durable is
     /// back. [`Firmware::recovery`] tells how much was read for it.
-    pub fn wake(config: Config, events: Events, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Machine<P> {
-        Machine::wake_by(config, events, payload, capacitors, Trust::Everything)
+    pub fn wake(config: Config, events: Events, payload: &mut PayloadOf<'_>, capacitors: Option<Box<dyn Capacitors>>) -> Drive {
+        Drive::wake_by(config, events, payload, capacitors, Trust::Everything)
     }
 
     /// Recovers the drive as [`Drive::wake`] does, with the evidence that `trust` accepts.
     pub fn wake_by(
         config: Config,
         events: Events,
-        payload: impl FnMut(DieId) -> P,
+        payload: &mut PayloadOf<'_>,
         capacitors: Option<Box<dyn Capacitors>>,
         trust: Trust,
-    ) -> Machine<P> {
-        let mut drive = Machine::assemble(config, events, payload);
+    ) -> Drive {
+        let mut drive = Drive::assemble(config, events, payload);
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
         drive.chips.iter_mut().for_each(|(_, chip)| chip.wake_failures());
         let geometry = drive.config.sheet.geometry;
         let units = (geometry.page.0 / drive.config.firmware.unit.0) as usize;
         for core in 0..drive.config.cores {
-            let Machine { ftls, chips, wiring, data, .. } = &mut drive;
+            let Drive { ftls, chips, wiring, data, .. } = &mut drive;
             let config = ftls[core as usize].config().clone();
             let image = PageImage::new(geometry.page.0 as usize, units);
             let mut waking = Waking { core, chips, wiring, data, image, lost: Vec::new() };
@@ -96,7 +97,7 @@ impl<P: Persistent> Machine<P> {
             ftls[core as usize] = ftl;
         }
         for core in 0..drive.config.cores {
-            let Machine { config, ftls, .. } = &mut drive;
+            let Drive { config, ftls, .. } = &mut drive;
             config.cells.iter().for_each(|cells| ftls[core as usize].warmth(Nanos::ZERO, cells.temperature));
             drive.pump(drive.now(), core);
         }

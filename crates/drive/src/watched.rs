@@ -3,7 +3,7 @@
 use std::ops::{Deref, Range};
 
 use wordline_cells::Age;
-use wordline_chip::{DieFault, NoPayload, Payload, Persistent};
+use wordline_chip::{DieFault, Payload};
 use wordline_engine::Observer;
 use wordline_flash::Mark;
 use wordline_ftl::techniques::seam::Technique;
@@ -12,10 +12,11 @@ use wordline_units::{Celsius, DieId, HostRequest, Nanos, RequestId, WordlineSet}
 
 use crate::capacitors::Capacitors;
 use crate::carried::HostBytes;
+use crate::cells::of_kind;
 use crate::config::Config;
 use crate::control::FlashPlace;
 use crate::desoldered::Desoldered;
-use crate::drive::Machine;
+use crate::drive::Drive;
 use crate::events::Events;
 use crate::faults::Fault;
 use crate::habits::Habits;
@@ -28,17 +29,17 @@ use crate::rest::Restless;
 
 /// A drive in virtual time, with an observer of its events.
 #[derive(Debug)]
-pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
-    machine: Machine<P>,
+pub struct Watched<O: Observer = ()> {
+    drive: Drive,
     /// Observer of the drive's events.
     pub observer: O,
 }
 
-impl<O: Observer, P: Payload> Deref for Drive<O, P> {
-    type Target = Machine<P>;
+impl<O: Observer> Deref for Watched<O> {
+    type Target = Drive;
 
-    fn deref(&self) -> &Machine<P> {
-        &self.machine
+    fn deref(&self) -> &Drive {
+        &self.drive
     }
 }
 
@@ -46,9 +47,9 @@ impl<O: Observer, P: Payload> Deref for Drive<O, P> {
 macro_rules! shown {
     ($(fn $name:ident$(<$generic:ident: $bound:path>)?($($argument:ident: $kind:ty),*) $(-> $returned:ty)?;)*) => {
         $(
-            #[doc = concat!("See [`Machine::", stringify!($name), "`].")]
+            #[doc = concat!("See [`Drive::", stringify!($name), "`].")]
             pub fn $name$(<$generic: $bound>)?(&mut self, $($argument: $kind),*) $(-> $returned)? {
-                let returned = self.machine.$name($($argument),*);
+                let returned = self.drive.$name($($argument),*);
                 self.show();
                 returned
             }
@@ -56,29 +57,29 @@ macro_rules! shown {
     };
 }
 
-impl<O: Observer> Drive<O> {
-    /// See [`Machine::new`].
-    pub fn new(config: Config, observer: O) -> Drive<O> {
+impl<O: Observer> Watched<O> {
+    /// See [`Drive::new`].
+    pub fn new(config: Config, observer: O) -> Watched<O> {
         let events = Events::of(&observer);
-        Drive { machine: Machine::new(config, events), observer }.shown()
+        Watched { drive: Drive::new(config, events), observer }.shown()
     }
 
-    /// See [`Machine::from_image`].
+    /// See [`Drive::from_image`].
     ///
     /// # Errors
     /// As there.
-    pub fn from_image(config: Config, image: Image, observer: O) -> Result<Drive<O>, ImageError> {
+    pub fn from_image(config: Config, image: Image, observer: O) -> Result<Watched<O>, ImageError> {
         let events = Events::of(&observer);
-        Ok(Drive { machine: Machine::from_image(config, image, events)?, observer }.shown())
+        Ok(Watched { drive: Drive::from_image(config, image, events)?, observer }.shown())
     }
 
-    /// See [`Machine::from_image_at`].
+    /// See [`Drive::from_image_at`].
     ///
     /// # Errors
     /// As there.
-    pub fn from_image_at(config: Config, image: Image, now: Nanos, observer: O) -> Result<Drive<O>, ImageError> {
+    pub fn from_image_at(config: Config, image: Image, now: Nanos, observer: O) -> Result<Watched<O>, ImageError> {
         let events = Events::of(&observer);
-        Ok(Drive { machine: Machine::from_image_at(config, image, now, events)?, observer }.shown())
+        Ok(Watched { drive: Drive::from_image_at(config, image, now, events)?, observer }.shown())
     }
 
     shown! {
@@ -92,74 +93,79 @@ impl<O: Observer> Drive<O> {
         fn fill(fraction: f64);
     }
 
-    /// See [`Machine::age`].
+    /// See [`Drive::age`].
     pub fn age(&mut self, load: &mut impl Iterator<Item = HostRequest>, count: u64) -> Aged {
-        let aged = self.machine.age(load, count);
+        let aged = self.drive.age(load, count);
         self.show();
         aged
     }
 }
 
-impl<O: Observer, P: Persistent> Drive<O, P> {
-    /// See [`Machine::wake`].
-    pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
-        Drive::wake_by(config, observer, payload, capacitors, Trust::Everything)
+impl<O: Observer> Watched<O> {
+    /// See [`Drive::wake`].
+    pub fn wake<P: Payload + 'static>(
+        config: Config,
+        observer: O,
+        payload: impl FnMut(DieId) -> P,
+        capacitors: Option<Box<dyn Capacitors>>,
+    ) -> Watched<O> {
+        Watched::wake_by(config, observer, payload, capacitors, Trust::Everything)
     }
 
-    /// See [`Machine::wake_by`].
-    pub fn wake_by(
+    /// See [`Drive::wake_by`].
+    pub fn wake_by<P: Payload + 'static>(
         config: Config,
         observer: O,
         payload: impl FnMut(DieId) -> P,
         capacitors: Option<Box<dyn Capacitors>>,
         trust: Trust,
-    ) -> Drive<O, P> {
+    ) -> Watched<O> {
         let events = Events::of(&observer);
-        Drive { machine: Machine::wake_by(config, events, payload, capacitors, trust), observer }.shown()
+        Watched { drive: Drive::wake_by(config, events, &mut of_kind(payload), capacitors, trust), observer }.shown()
     }
 }
 
-impl<O: Observer, P: Payload> Drive<O, P> {
-    /// See [`Machine::with_payload`].
-    pub fn with_payload(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
+impl<O: Observer> Watched<O> {
+    /// See [`Drive::with_payload`].
+    pub fn with_payload<P: Payload + 'static>(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Watched<O> {
         let events = Events::of(&observer);
-        Drive { machine: Machine::with_payload(config, events, payload), observer }.shown()
+        Watched { drive: Drive::with_payload(config, events, &mut of_kind(payload)), observer }.shown()
     }
 
-    /// See [`Machine::serve`].
+    /// See [`Drive::serve`].
     pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>) -> u64 {
-        let served = self.machine.serve(load, pace, completions, &mut self.observer);
+        let served = self.drive.serve(load, pace, completions, &mut self.observer);
         self.show();
         served
     }
 
-    /// See [`Machine::serve_jobs`].
+    /// See [`Drive::serve_jobs`].
     pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut impl JobLoad, completions: Option<u64>) -> u64 {
-        let served = self.machine.serve_jobs(jobs, load, completions, &mut self.observer);
+        let served = self.drive.serve_jobs(jobs, load, completions, &mut self.observer);
         self.show();
         served
     }
 
-    /// See [`Machine::run_until`].
+    /// See [`Drive::run_until`].
     pub fn run_until(&mut self, until: Nanos) {
-        while self.machine.next_at().is_some_and(|at| at <= until) && self.machine.step() {
-            if self.machine.events.is_full() {
+        while self.drive.next_at().is_some_and(|at| at <= until) && self.drive.step() {
+            if self.drive.events.is_full() {
                 self.show();
             }
         }
-        self.machine.run_until(until);
+        self.drive.run_until(until);
         self.show();
     }
 
-    /// See [`Machine::join`].
+    /// See [`Drive::join`].
     pub fn join(&mut self, technique: impl FnMut() -> Box<dyn Technique>) {
-        self.machine.join(technique);
+        self.drive.join(technique);
         self.show();
     }
 
-    /// See [`Machine::desolder`].
-    pub fn desolder(self) -> Desoldered<P> {
-        self.machine.desolder()
+    /// See [`Drive::desolder`].
+    pub fn desolder(self) -> Desoldered {
+        self.drive.desolder()
     }
 
     shown! {
@@ -183,10 +189,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn show(&mut self) {
-        self.machine.events.show(&mut self.observer);
+        self.drive.events.show(&mut self.observer);
     }
 
-    fn shown(mut self) -> Drive<O, P> {
+    fn shown(mut self) -> Watched<O> {
         self.show();
         self
     }

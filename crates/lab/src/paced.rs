@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_plan::Plan;
 use wordline_report::DriveResult;
 use wordline_report::histogram::Latencies;
@@ -167,7 +167,7 @@ pub(crate) fn all(setup: &Setup, what: &str, trials: &[Trial]) -> Result<Vec<Tri
     parallel::try_map(setup.threads, trials.len(), make)
 }
 
-type Watched = Drive<Watch<(), Programs>>;
+type PacedDrive = Watched<Watch<(), Programs>>;
 
 /// Requests in their rhythm, and what is seen while they are served.
 struct Rhythmic<'t, I> {
@@ -181,7 +181,7 @@ struct Rhythmic<'t, I> {
 }
 
 impl<I: Iterator<Item = HostRequest>> Serve<(), Programs> for Rhythmic<'_, I> {
-    fn serve(&mut self, drive: &mut Watched, _: &mut dyn Progress, _: &mut Measuring) -> Result<Served, RunError> {
+    fn serve(&mut self, drive: &mut PacedDrive, _: &mut dyn Progress, _: &mut Measuring) -> Result<Served, RunError> {
         let Rhythm { bursts, rate, piece, quiet, swing } = *self.rhythm;
         if let Some((bytes, rest)) = quiet {
             leisure(drive, bytes, rest, self.filled);
@@ -256,7 +256,7 @@ impl Trial {
 }
 
 /// Writes `bytes`, a wordline's worth at a time, and forgets what was measured meanwhile.
-fn leisure(drive: &mut Watched, bytes: f64, rest: Nanos, filled: u64) {
+fn leisure(drive: &mut PacedDrive, bytes: f64, rest: Nanos, filled: u64) {
     drive.observer.beside_mut().end_burst();
     let (unit, wordline) = (drive.config().firmware.unit.0, drive.config().sheet.geometry);
     let at_once = (wordline.page.0 * u64::from(wordline.cell.bits() * wordline.planes) / unit).max(1) as usize;

@@ -11,10 +11,9 @@
 //!
 //! Reads find what is held. A sync that comes while something is held has its place in the order, too.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::backing::Backing;
 use crate::error::MediaError;
@@ -22,7 +21,7 @@ use crate::tape::{Act, Entry};
 
 /// What is held for a number of files, in one order. Copies of it are the same.
 #[derive(Clone, Debug, Default)]
-pub struct Backlog(Rc<RefCell<Waiting>>);
+pub struct Backlog(Arc<Mutex<Waiting>>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -45,33 +44,37 @@ pub struct Refusal {
 }
 
 impl Backlog {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether nothing is held.
     pub fn is_empty(&self) -> bool {
-        self.0.borrow().entries.is_empty()
+        self.waiting().entries.is_empty()
     }
 
     /// Bytes that are held.
     pub fn bytes(&self) -> u64 {
-        self.0.borrow().bytes
+        self.waiting().bytes
     }
 
     /// Why the host did not take the first of what is held; `None`: nothing is.
     pub fn refusal(&self) -> Option<Refusal> {
-        let waiting = self.0.borrow();
+        let waiting = self.waiting();
         if waiting.entries.is_empty() { None } else { waiting.why.clone() }
     }
 
     /// Leaves the files as they are from now on: what comes later is neither done nor held. For a drive that cannot be relied on any more.
     pub fn freeze(&self) {
-        self.0.borrow_mut().is_frozen = true;
+        self.waiting().is_frozen = true;
     }
 
     fn is_frozen(&self) -> bool {
-        self.0.borrow().is_frozen
+        self.waiting().is_frozen
     }
 
     fn push(&self, file: usize, act: Act) {
-        let mut waiting = self.0.borrow_mut();
+        let mut waiting = self.waiting();
         waiting.bytes += bytes_of(&act);
         waiting.entries.push_back(Entry { file, act });
     }
@@ -81,7 +84,7 @@ impl Backlog {
     /// # Errors
     /// If a sync failed: what was written before it may be lost, and trying again would not tell.
     pub(crate) fn attempt<'a, B: Backing + 'a>(&self, file_of: impl FnOnce(usize) -> &'a mut Held<B>) -> Result<Attempt, MediaError> {
-        let mut waiting = self.0.borrow_mut();
+        let mut waiting = self.waiting();
         let Some(Entry { file, act }) = waiting.entries.front() else { return Ok(Attempt::NothingHeld) };
         if waiting.is_frozen {
             return Ok(Attempt::Refused);
@@ -175,7 +178,7 @@ impl<B: Backing> Held<B> {
             let Err(error) = now(&mut self.below) else { return };
             let (offset, doing) = place_of(&act());
             let refusal = self.refused(offset, doing, error);
-            self.backlog.0.borrow_mut().why = Some(refusal);
+            self.backlog.waiting().why = Some(refusal);
         }
         self.backlog.push(self.file, act());
     }
@@ -192,7 +195,7 @@ impl<B: Backing> Backing for Held<B> {
 
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         self.below.read(offset, into)?;
-        let waiting = self.backlog.0.borrow();
+        let waiting = self.backlog.waiting();
         let end = offset + into.len() as u64;
         // The last one counts.
         for Entry { file, act } in &waiting.entries {

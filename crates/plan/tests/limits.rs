@@ -1,6 +1,6 @@
 //! A plan that is just allowed makes a drive that works: filled to the last unit and overwritten at random, it serves everything and its books are right.
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest};
@@ -47,7 +47,7 @@ fn the_fullest_drive_there_may_be_still_reclaims() {
         let config = plan.build();
         let sectors_per_unit = (config.firmware.unit.0 / 512) as u32;
         let units = config.exported_units;
-        let mut drive = Drive::new(config, ());
+        let mut drive = Watched::new(config, ());
         let fill = units.div_ceil(8);
         let mut load = (0..fill).map(|run| {
             let first = run * 8;

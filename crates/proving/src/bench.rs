@@ -1,7 +1,7 @@
 //! Whole drives by hand, and observers that count.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Trims, Weights};
+use wordline_drive::{Config, Costs, Ecc, SearchSteps, Trims, Watched, Weights};
 use wordline_engine::{Event, Observer};
 use wordline_flash::Sheet;
 use wordline_report::{Measured, Metrics, Scope};
@@ -138,13 +138,13 @@ impl Observer for Tally {
 pub type Watch = (Tally, Metrics);
 
 /// A new drive under watch; `depth` is what the host will keep outstanding, if it is a closed loop.
-pub fn watched(config: Config, depth: Option<u32>) -> Drive<Watch> {
+pub fn watched(config: Config, depth: Option<u32>) -> Watched<Watch> {
     let scope = Scope { queue_depth: depth, ..Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores) };
-    Drive::new(config, (Tally::default(), Metrics::new(scope)))
+    Watched::new(config, (Tally::default(), Metrics::new(scope)))
 }
 
 /// Every self-check holds, and once the drive has settled, every table agrees with every other. Returns what was measured before that.
-pub fn judged(drive: &mut Drive<Watch>) -> Measured {
+pub fn judged(drive: &mut Watched<Watch>) -> Measured {
     let held = u64::from(drive.outstanding());
     let (tally, metrics) = &drive.observer;
     assert_eq!(tally.arrived, tally.completed + held, "requests are neither lost nor made up");

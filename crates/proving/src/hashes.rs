@@ -4,7 +4,7 @@
 //! A change of structure leaves every row as it is. A change of behaviour changes rows, and its commit lists them with the reason. The table says *that*
 //! something has changed and for whom, not whether it is right: for that there are the other oracles.
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_ftl::techniques::Choice;
 use wordline_plan::{Plan, presets};
 use wordline_units::random::{Draw, Stream};
@@ -93,7 +93,7 @@ fn of_preset(config: Config, load: &str) -> u64 {
     let unit_sectors = (unit / wordline_units::host::SECTOR_BYTES) as u32;
     let (span, exported, seed) = (config.exported_units, config.exported(), config.seed);
     let age = config.cells.as_ref().and_then(|cells| cells.age);
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     let filled = if load == "files" { files(seed, exported).1 / unit } else { span };
     drive.construct_filled(filled);
     age.iter().for_each(|age| drive.set_age(age));
@@ -129,7 +129,7 @@ fn drawn(seed: u64, span: u64, unit_sectors: u32, share: f64, other: HostOp) -> 
 fn of_small(config: Config, is_watched: bool) -> u64 {
     let (span, seed) = (config.exported_units, config.seed);
     let age = config.cells.as_ref().and_then(|cells| cells.age);
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     if is_watched {
         drive.join(|| Box::new(Bystander::default()));
     }

@@ -1,7 +1,7 @@
 //! A used drive in seconds: filled, overwritten without timing, and set to its age.
 
 use wordline_cells::Age;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_drive::image::Image;
 use wordline_engine::Observer;
 use wordline_plan::Plan;
@@ -96,7 +96,7 @@ pub fn age(plan: &Plan, usage: Usage, progress: &mut dyn Progress) -> Result<Use
 }
 
 /// Overwrites by the real firmware without timing, in slices so that progress shows; returns the write amplification of the last slice.
-fn write_over<O: Observer>(drive: &mut Drive<O>, overwrite: Overwrite, filled: u64, seed: u64, progress: &mut dyn Progress) -> f64 {
+fn write_over<O: Observer>(drive: &mut Watched<O>, overwrite: Overwrite, filled: u64, seed: u64, progress: &mut dyn Progress) -> f64 {
     let sectors = (drive.unit_bytes().0 / SECTOR_BYTES) as u32;
     let mut draw = Draw::new(seed, Stream::Construct, 0);
     let mut next = 0;

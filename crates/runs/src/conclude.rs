@@ -1,6 +1,6 @@
 //! The last step of a run: from what was measured to a result.
 
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_engine::BlockView;
 use wordline_plan::Plan;
 use wordline_report::vertrace::VerTraceResult;
@@ -27,7 +27,7 @@ pub(crate) struct Measurement {
 
 impl Measurement {
     /// Figures of `drive` now.
-    pub(crate) fn take<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, window: &Measuring, is_steady: bool) -> Measurement {
+    pub(crate) fn take<F: Files, B: Beside>(drive: &Watched<Watch<F, B>>, window: &Measuring, is_steady: bool) -> Measurement {
         let mut measured = drive.observer.metrics().clone().finish(drive.now(), u64::from(drive.outstanding()));
         measured.buffered_units = Some(drive.buffered_units());
         Measurement {

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 use wordline_drive::DieFault;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_engine::Observer;
 use wordline_plan::nearest;
 use wordline_units::{BlockId, DieId, Geometry, Nanos, PlaneId};
@@ -165,7 +165,7 @@ impl Schedule {
     }
 
     /// Orders them of `drive`, which has all these parts, from now on.
-    pub(crate) fn order<O: Observer>(&self, drive: &mut Drive<O>) {
+    pub(crate) fn order<O: Observer>(&self, drive: &mut Watched<O>) {
         let (from, planes) = (drive.now(), drive.config().sheet.geometry.planes);
         for &Entry { at, die, part, .. } in &self.entries {
             let mut schedule = |fault| drive.schedule(Nanos(from.0.saturating_add(at.0)), DieId(die as u16), fault);

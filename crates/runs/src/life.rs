@@ -1,7 +1,7 @@
 //! One life of a drive: epochs that are run, and leaps between them.
 
 use wordline_drive::image::Image;
-use wordline_drive::{Aged, Config, Drive, FlashPlace, Habits, Leapt, Rest};
+use wordline_drive::{Aged, Config, FlashPlace, Habits, Leapt, Rest, Watched};
 use wordline_engine::BlockState;
 use wordline_plan::Plan;
 use wordline_report::{CyclesResult, EpochResult, LifeEnd};
@@ -65,7 +65,7 @@ impl World<'_> {
 /// A drive on its way.
 pub(crate) struct Life<'a> {
     world: World<'a>,
-    drive: Drive,
+    drive: Watched,
     source: Source,
     stage: Stage,
     tally: Tally,
@@ -291,8 +291,8 @@ pub(crate) fn place_of(place: &FlashPlace) -> String {
 
 impl Point {
     /// The drive at this point.
-    pub(crate) fn drive(&self, config: &Config) -> Result<Drive, RunError> {
-        let mut drive = Drive::from_image_at(config.clone(), self.image.clone(), self.now, ())?;
+    pub(crate) fn drive(&self, config: &Config) -> Result<Watched, RunError> {
+        let mut drive = Watched::from_image_at(config.clone(), self.image.clone(), self.now, ())?;
         drive.set_habits(self.habits.clone());
         Ok(drive)
     }

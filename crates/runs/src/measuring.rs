@@ -1,6 +1,6 @@
 //! The measured window of a run: what a drive had counted when it began, so that results have what was counted since.
 
-use wordline_drive::{AnswerCounts, Drive, Hook, Hooks, RewriteCounts, TechniqueCounts, Why};
+use wordline_drive::{AnswerCounts, Hook, Hooks, RewriteCounts, TechniqueCounts, Watched, Why};
 use wordline_engine::Observer;
 use wordline_report::{AnswersResult, Cost, NumberResult, QuestionResult, RewritesResult, TechniqueResult};
 use wordline_units::Cause;
@@ -18,7 +18,7 @@ pub struct Measuring {
 
 impl Measuring {
     /// The window of `drive` that begins now. A load of which only the last part is measured begins it again there.
-    pub fn begin<O: Observer>(drive: &Drive<O>) -> Measuring {
+    pub fn begin<O: Observer>(drive: &Watched<O>) -> Measuring {
         Measuring {
             rewrites: drive.rewrites(),
             techniques: drive.technique_counts(),
@@ -38,13 +38,13 @@ impl Measuring {
     }
 
     /// Rewrites of `drive` since the window began, by cause.
-    pub(crate) fn rewrites<O: Observer>(&self, drive: &Drive<O>) -> Vec<RewritesResult> {
+    pub(crate) fn rewrites<O: Observer>(&self, drive: &Watched<O>) -> Vec<RewritesResult> {
         let earlier = |of: Cause| self.rewrites.iter().find(|(known, _)| *known == of).map(|(_, counts)| *counts).unwrap_or_default();
         drive.rewrites().into_iter().filter_map(|(cause, counts)| rewrites(cause, counts.since(&earlier(cause)))).collect()
     }
 
     /// Answers of the techniques of `drive` since the window began.
-    pub(crate) fn techniques<O: Observer>(&self, drive: &Drive<O>) -> Vec<TechniqueResult> {
+    pub(crate) fn techniques<O: Observer>(&self, drive: &Watched<O>) -> Vec<TechniqueResult> {
         drive.technique_counts().into_iter().zip(&self.techniques).map(|(now, before)| technique(&now.since(before))).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Data of traces: what a trace reads before it writes it was there when the trace was recorded, so it is written before the replay.
 
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_engine::Observer;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest};
@@ -33,7 +33,7 @@ impl UnitSet {
 
 /// Writes to `drive`, in the order of their addresses and without that time passes, the units that the trace reads before it writes them and that hold
 /// nothing. Returns how many there were; `None` where the workload is no trace.
-pub(crate) fn prefill_reads<O: Observer>(drive: &mut Drive<O>, workload: &Workload) -> Result<Option<u64>, RunError> {
+pub(crate) fn prefill_reads<O: Observer>(drive: &mut Watched<O>, workload: &Workload) -> Result<Option<u64>, RunError> {
     let Workload::Traced(traced) = workload else { return Ok(None) };
     let config = drive.config();
     let (units, sectors, capacity) = (config.exported_units, config.firmware.unit.0 / SECTOR_BYTES, config.exported());

@@ -1,7 +1,7 @@
 //! The first two steps of a run: a drive as it lies there before the first request, and its age.
 
 use wordline_drive::image::{Image, ImageError};
-use wordline_drive::{Config, Drive};
+use wordline_drive::{Config, Watched};
 use wordline_engine::Observer;
 use wordline_plan::Plan;
 
@@ -38,7 +38,7 @@ impl Start {
 /// A drive that has its data and not yet its age. Nothing can be asked of it before [`Prepared::aged`].
 #[derive(Debug)]
 pub struct Prepared<O: Observer> {
-    drive: Drive<O>,
+    drive: Watched<O>,
     is_new: bool,
 }
 
@@ -51,14 +51,14 @@ pub(crate) fn prepare<O: Observer>(config: Config, start: Start, observer: O) ->
     match start {
         Start::Filled { units } => Ok(Prepared::filled(config, units, observer)),
         Start::Steady { fill } => Ok(Prepared::steady(config, fill, observer)),
-        Start::Saved(image, _) => Ok(Prepared { drive: Drive::from_image(config, *image, observer)?, is_new: false }),
+        Start::Saved(image, _) => Ok(Prepared { drive: Watched::from_image(config, *image, observer)?, is_new: false }),
     }
 }
 
 impl<O: Observer> Prepared<O> {
     /// A new drive of `config` with its first `units` units written once in order.
     pub fn filled(config: Config, units: u64, observer: O) -> Prepared<O> {
-        let mut drive = Drive::new(config, observer);
+        let mut drive = Watched::new(config, observer);
         drive.construct_filled(units);
         Prepared { drive, is_new: true }
     }
@@ -66,7 +66,7 @@ impl<O: Observer> Prepared<O> {
     /// A new drive of `config` with the share `fill` of its units in the steady state of uniform random overwrites.
     pub fn steady(config: Config, fill: f64, observer: O) -> Prepared<O> {
         let (seed, fills) = (config.seed, vec![fill; config.cores as usize]);
-        let mut drive = Drive::new(config, observer);
+        let mut drive = Watched::new(config, observer);
         drive.construct_steady(&fills, seed);
         Prepared { drive, is_new: true }
     }
@@ -77,13 +77,13 @@ impl<O: Observer> Prepared<O> {
     }
 
     /// Ages the drive without timing, by the firmware itself, in a way that `write` knows.
-    pub(crate) fn written_over(mut self, write: impl FnOnce(&mut Drive<O>)) -> Prepared<O> {
+    pub(crate) fn written_over(mut self, write: impl FnOnce(&mut Watched<O>)) -> Prepared<O> {
         write(&mut self.drive);
         self
     }
 
     /// Sets a new drive to the age that its plan asks for. Returns it, ready for requests.
-    pub fn aged(mut self) -> Drive<O> {
+    pub fn aged(mut self) -> Watched<O> {
         let age = self.drive.config().cells.as_ref().and_then(|cells| cells.age);
         age.iter().filter(|_| self.is_new).for_each(|age| self.drive.set_age(age));
         self.drive

@@ -1,6 +1,6 @@
 //! Rounds until the drive is steady, then one to measure.
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_report::Metrics;
 use wordline_report::text::number;
 use wordline_units::{Bytes, HostOp, Nanos};
@@ -39,7 +39,7 @@ impl Rounds {
     /// Runs rounds of `stage` until steady, then one more that is measured; returns whether it became steady.
     pub(crate) fn run<F: Files, B: Beside>(
         &self,
-        drive: &mut Drive<Watch<F, B>>,
+        drive: &mut Watched<Watch<F, B>>,
         source: &mut Source,
         stage: &Stage,
         progress: &mut dyn Progress,
@@ -68,7 +68,7 @@ impl Rounds {
 
     fn round<F: Files, B: Beside>(
         &self,
-        drive: &mut Drive<Watch<F, B>>,
+        drive: &mut Watched<Watch<F, B>>,
         source: &mut Source,
         pace: Pace,
         progress: &mut dyn Progress,

@@ -1,6 +1,6 @@
 //! The way through a run: prepare, age, serve, settle, conclude.
 
-use wordline_drive::{Config, Drive};
+use wordline_drive::{Config, Watched};
 use wordline_plan::Plan;
 use wordline_report::{
     Asked, DriveDetail, DriveResult, HLayer, Identity, Interval, LostResult, MadeBy, Measured, Metrics, Scope, WorkloadName,
@@ -42,7 +42,7 @@ pub struct Made<F: Files, B: Beside> {
     /// What was measured in its window.
     pub measured: Measured,
     /// The drive with those who watched it; at rest, if its load came to its end.
-    pub drive: Drive<Watch<F, B>>,
+    pub drive: Watched<Watch<F, B>>,
 }
 
 impl<'a> Run<'a> {
@@ -160,6 +160,6 @@ impl<'a> Run<'a> {
 }
 
 /// Cost of failed parts to a `drive` at rest.
-fn lost<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, measured: &Measured) -> LostResult {
+fn lost<F: Files, B: Beside>(drive: &Watched<Watch<F, B>>, measured: &Measured) -> LostResult {
     LostResult { bytes: drive.lost_bytes().0, failed: measured.failed_for_failures(), faults_to_come: drive.scheduled().count() as u64 }
 }

@@ -1,6 +1,6 @@
 //! The third step of a run: requests, and the pace at which they come.
 
-use wordline_drive::{Config, Drive, JobPace, Jobs, Pace};
+use wordline_drive::{Config, JobPace, Jobs, Pace, Watched};
 use wordline_report::text::count;
 
 use crate::error::RunError;
@@ -23,7 +23,7 @@ pub trait Serve<F: Files, B: Beside> {
     /// # Errors
     ///
     /// Requests cannot be had, or the drive cannot be asked for them.
-    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, window: &mut Measuring) -> Result<Served, RunError>;
+    fn serve(&mut self, drive: &mut Watched<Watch<F, B>>, progress: &mut dyn Progress, window: &mut Measuring) -> Result<Served, RunError>;
 }
 
 /// What became of a load.
@@ -73,7 +73,7 @@ impl Stages {
     /// Serves all jobs of a stage at the same time, about `left` requests of them at most; returns how many were served.
     fn jobs<F: Files, B: Beside>(
         &mut self,
-        drive: &mut Drive<Watch<F, B>>,
+        drive: &mut Watched<Watch<F, B>>,
         stage: &Stage,
         paces: &[JobPace],
         left: u64,
@@ -93,7 +93,13 @@ impl Stages {
     }
 
     /// Serves one stage, about `left` requests of it at most (one program may answer several requests at once); returns how many were served.
-    fn stage<F: Files, B: Beside>(&mut self, drive: &mut Drive<Watch<F, B>>, stage: &Stage, left: u64, progress: &mut dyn Progress) -> u64 {
+    fn stage<F: Files, B: Beside>(
+        &mut self,
+        drive: &mut Watched<Watch<F, B>>,
+        stage: &Stage,
+        left: u64,
+        progress: &mut dyn Progress,
+    ) -> u64 {
         let origin = drive.now();
         let pace = pace(drive, stage);
         let mut served = 0;
@@ -116,7 +122,7 @@ impl Stages {
 }
 
 impl<F: Files, B: Beside> Serve<F, B> for Stages {
-    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, window: &mut Measuring) -> Result<Served, RunError> {
+    fn serve(&mut self, drive: &mut Watched<Watch<F, B>>, progress: &mut dyn Progress, window: &mut Measuring) -> Result<Served, RunError> {
         let (mut left, mut is_steady, mut number) = (self.requests.unwrap_or(u64::MAX), false, 0);
         while let Some(stage) = self.source.next_stage() {
             number += 1;
@@ -150,6 +156,6 @@ impl<F: Files, B: Beside> Serve<F, B> for Stages {
 }
 
 /// How the requests of `stage` come, from now on.
-pub(crate) fn pace<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, stage: &Stage) -> Pace {
+pub(crate) fn pace<F: Files, B: Beside>(drive: &Watched<Watch<F, B>>, stage: &Stage) -> Pace {
     stage.depth.map_or(Pace::Open { origin: drive.now() }, |depth| Pace::Closed { depth })
 }

@@ -3,7 +3,7 @@
 //! The figures of a run are taken before this step, so nothing here changes them. A load that was cut short leaves requests in flight; they are served, the
 //! write buffer is programmed, and then the tables are checked as after any other run. What that would take too long for is left out and told.
 
-use wordline_drive::{Drive, Restless};
+use wordline_drive::{Restless, Watched};
 use wordline_report::{Account, Violation, text};
 
 use crate::files::Files;
@@ -32,7 +32,7 @@ pub(crate) enum Unsettled {
 }
 
 /// Number of valid units on the flash.
-pub(crate) fn valid_units<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>) -> u64 {
+pub(crate) fn valid_units<F: Files, B: Beside>(drive: &Watched<Watch<F, B>>) -> u64 {
     drive.blocks().map(|block| u64::from(block.valid)).sum()
 }
 
@@ -42,7 +42,11 @@ pub(crate) fn valid_units<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>) -> u6
 /// # Errors
 ///
 /// The drive does not come to rest, or its tables contradict each other.
-pub(crate) fn settle<F: Files, B: Beside>(drive: &mut Drive<Watch<F, B>>, served: Served, valid_before: u64) -> Result<Settled, Unsettled> {
+pub(crate) fn settle<F: Files, B: Beside>(
+    drive: &mut Watched<Watch<F, B>>,
+    served: Served,
+    valid_before: u64,
+) -> Result<Settled, Unsettled> {
     let mut not_made = Vec::new();
     let reason = if served.is_whole { None } else { too_long(u64::from(drive.outstanding()), drive.completed()) };
     if reason.is_none() {

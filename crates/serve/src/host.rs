@@ -19,7 +19,7 @@ const LOOK: u64 = 1 << 20;
 const HELD_MAX: u64 = 256 << 20;
 
 /// Where lines for the user go.
-pub(crate) type Tell = Box<dyn Fn(&str)>;
+pub(crate) type Tell = Box<dyn Fn(&str) + Send>;
 
 /// What is known of the host's disk.
 pub(crate) struct Host {

@@ -8,8 +8,9 @@
 //! give it out. What is scrubbed or reprogrammed is overwritten.
 
 use std::cell::RefCell;
+use std::fmt::Debug;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wordline_chip::{Contents, DieFault, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_drive::{BufferSlot, Capacitors, Config, FACTS, HeldUnit};
@@ -89,14 +90,19 @@ impl<B: Backing> Shared<B> {
     }
 }
 
+/// The media and what belongs to them. A panic of the thread that held them leaves them as the process would have left them.
+fn locked<B>(shared: &Mutex<Shared<B>>) -> MutexGuard<'_, Shared<B>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The media of a drive, from which each die gets its own. It lives in the drive's thread.
 #[derive(Debug)]
 pub struct MediaStore<B> {
-    shared: Rc<RefCell<Shared<B>>>,
+    shared: Arc<Mutex<Shared<B>>>,
     units: usize,
 }
 
-impl<B: Backing> MediaStore<B> {
+impl<B: Backing + Debug + Send + 'static> MediaStore<B> {
     /// For drives with `units` mapping units in a page, and capacitors if there is a `dump`.
     ///
     /// # Panics
@@ -108,21 +114,21 @@ impl<B: Backing> MediaStore<B> {
         let dump = dump.map(|dump| dump.patient(media.dies(), &backlog));
         let media = media.patient(&backlog);
         let shared = Shared { media, dump, backlog, host: Host::new(), trouble: None };
-        MediaStore { shared: Rc::new(RefCell::new(shared)), units }
+        MediaStore { shared: Arc::new(Mutex::new(shared)), units }
     }
 
     /// Takes no writes while the host's disk has less room than `bytes`, which the drive may need to write down what it has taken, and lets `tell` know in a
     /// line when the host takes nothing, and when it does again. Without it, what the host does not take is held all the same.
     #[must_use]
-    pub fn reserving(self, bytes: u64, tell: impl Fn(&str) + 'static) -> MediaStore<B> {
-        self.shared.borrow_mut().host.reserve(bytes, Box::new(tell));
+    pub fn reserving(self, bytes: u64, tell: impl Fn(&str) + Send + 'static) -> MediaStore<B> {
+        locked(&self.shared).host.reserve(bytes, Box::new(tell));
         self
     }
 
     /// Lets the drive stand still where more than so many bytes wait for the host; 256 MiB without it. Requests under way wait, too, and others are refused.
     #[must_use]
     pub fn holding_at_most(self, bytes: u64) -> MediaStore<B> {
-        self.shared.borrow_mut().host.hold_at_most(bytes);
+        locked(&self.shared).host.hold_at_most(bytes);
         self
     }
 
@@ -131,24 +137,24 @@ impl<B: Backing> MediaStore<B> {
     where
         B: std::fmt::Debug + 'static,
     {
-        let is_there = self.shared.borrow().dump.is_some();
-        is_there.then(|| Box::new(StoredBuffer { shared: Rc::clone(&self.shared), slots }) as Box<dyn Capacitors>)
+        let is_there = locked(&self.shared).dump.is_some();
+        is_there.then(|| Box::new(StoredBuffer { shared: Arc::clone(&self.shared), slots }) as Box<dyn Capacitors>)
     }
 
     /// The bytes of a die.
     pub fn payload(&self, die: DieId) -> MediaPayload<B> {
         let (buffer, run) = {
-            let shared = self.shared.borrow();
+            let shared = locked(&self.shared);
             let shape = shared.media.die(0).shape();
             (RefCell::new(PageBuffer::new(shape)), PageRun::new(shape))
         };
-        MediaPayload { shared: Rc::clone(&self.shared), die: die.index() as u32, units: self.units, buffer, run }
+        MediaPayload { shared: Arc::clone(&self.shared), die: die.index() as u32, units: self.units, buffer, run }
     }
 }
 
 impl<B: Backing> Keeper for MediaStore<B> {
     fn sync(&self) -> Result<(), Refused> {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         shared.settle()?;
         shared.media.sync().map_err(|error| {
             shared.host.lose(&error);
@@ -157,37 +163,37 @@ impl<B: Backing> Keeper for MediaStore<B> {
     }
 
     fn admits(&self) -> Result<(), Refused> {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let Shared { host, media, .. } = &mut *shared;
         host.admit(media)
     }
 
     fn catches_up(&self) -> Result<(), Refused> {
-        self.shared.borrow_mut().settle()
+        locked(&self.shared).settle()
     }
 
     fn is_overfull(&self) -> bool {
-        let shared = self.shared.borrow();
+        let shared = locked(&self.shared);
         shared.host.is_overfull(&shared.backlog)
     }
 
     fn trouble(&self) -> Option<String> {
-        self.shared.borrow().trouble.clone()
+        locked(&self.shared).trouble.clone()
     }
 
     fn keeps_buffer(&self) -> bool {
-        self.shared.borrow().dump.is_some()
+        locked(&self.shared).dump.is_some()
     }
 
     fn survives(&self) -> &'static str {
-        match self.shared.borrow().media.durability() {
+        match locked(&self.shared).media.durability() {
             Durability::Process => "process",
             Durability::Host => "host",
         }
     }
 
     fn copy(&self, folder: &Path) -> Result<u64, String> {
-        match self.shared.borrow().media.folder() {
+        match locked(&self.shared).media.folder() {
             Some(from) => crate::snapshot::copy(from, folder),
             None => Err("these media are in no folder".to_owned()),
         }
@@ -197,40 +203,40 @@ impl<B: Backing> Keeper for MediaStore<B> {
 /// The write buffers of a drive in the dump beside its dies.
 #[derive(Debug)]
 struct StoredBuffer<B> {
-    shared: Rc<RefCell<Shared<B>>>,
+    shared: Arc<Mutex<Shared<B>>>,
     /// Slots of each core.
     slots: u32,
 }
 
-impl<B: Backing + std::fmt::Debug> Capacitors for StoredBuffer<B> {
+impl<B: Backing + Debug + Send> Capacitors for StoredBuffer<B> {
     fn keep(&mut self, slot: BufferSlot, unit: HeldUnit, bytes: &[u8]) {
         let HeldUnit { lpn, version, mask, lost } = unit;
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let label = Label { unit: lpn.0, version, mask, lost };
         let kept = shared.dump.as_mut().map_or(Ok(()), |dump| dump.keep(slot.core * self.slots + slot.slot, label, bytes));
         shared.note(kept);
     }
 
     fn kept(&mut self, slot: BufferSlot) -> Option<HeldUnit> {
-        let label = self.shared.borrow().dump.as_ref()?.label(slot.core * self.slots + slot.slot)?;
+        let label = locked(&self.shared).dump.as_ref()?.label(slot.core * self.slots + slot.slot)?;
         let Label { unit, version, mask, lost } = label;
         Some(HeldUnit { lpn: Lpn(unit), version, mask, lost })
     }
 
     fn keep_fact(&mut self, core: u32, index: u32, bytes: &[u8]) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let kept = shared.dump.as_mut().map_or(Ok(()), |dump| dump.keep_fact(core * FACTS + index, bytes));
         shared.note(kept);
     }
 
     fn kept_fact(&mut self, core: u32, index: u32, into: &mut Vec<u8>) -> bool {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let read = shared.dump.as_ref().map_or(Ok(false), |dump| dump.fact(core * FACTS + index, into));
         shared.note(read).unwrap_or(false)
     }
 
     fn bytes(&mut self, slot: BufferSlot, into: &mut [u8]) -> bool {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let read = shared.dump.as_mut().map_or(Ok(()), |dump| dump.read(slot.core * self.slots + slot.slot, into));
         shared.note(read).is_some()
     }
@@ -239,7 +245,7 @@ impl<B: Backing + std::fmt::Debug> Capacitors for StoredBuffer<B> {
 /// The bytes of one die in its media file. A page that cannot be trusted reads as one without data: its marks are [`Mark::NOTHING`].
 #[derive(Debug)]
 pub struct MediaPayload<B> {
-    shared: Rc<RefCell<Shared<B>>>,
+    shared: Arc<Mutex<Shared<B>>>,
     die: u32,
     /// Mapping units in a page.
     units: usize,
@@ -286,7 +292,7 @@ impl<B: Backing> MediaPayload<B> {
 
     /// Programs what was gathered, from `first` on.
     fn program_run(&mut self, first: Place) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let slot = shared.media.die(self.die).shape().slot();
         shared.host.spend(u64::from(self.run.count()) * slot);
         let programmed = shared.media.die_mut(self.die).begin_pages(media_place(first), &mut self.run);
@@ -320,7 +326,7 @@ impl<B: Backing> MediaPayload<B> {
 
     /// The page's bytes, what they are worth, and how it was made unreadable, if it was.
     fn fetch(&self, place: Place, buffer: &mut PageBuffer) -> (PageState, Option<Sanitisation>) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let Some((state, flags)) = shared.read(self.die, media_place(place), buffer) else { return (PageState::Torn, None) };
         let how = [(SCRUBBED, Sanitisation::Scrub), (REPROGRAMMED, Sanitisation::Reprogram), (LOCKED, Sanitisation::LockPage)]
             .into_iter()
@@ -343,11 +349,13 @@ fn worth(state: PageState, how: Option<Sanitisation>) -> Kept {
     }
 }
 
-impl<B: Backing> Payload for MediaPayload<B> {
-    const KEEPS: bool = true;
+impl<B: Backing + Debug + Send + 'static> Payload for MediaPayload<B> {
+    fn persistent(&self) -> Option<&dyn Persistent> {
+        Some(self)
+    }
 
     fn program(&mut self, place: Place, contents: Contents<'_>) {
-        if self.shared.borrow().media.die(self.die).block(place.block).condition == Condition::Bad {
+        if locked(&self.shared).media.die(self.die).block(place.block).condition == Condition::Bad {
             // The rest of a wordline that is scrubbed in a block that has failed: it holds nothing, and the file takes no more pages of such a block.
             return;
         }
@@ -362,7 +370,7 @@ impl<B: Backing> Payload for MediaPayload<B> {
             if places[..at].iter().any(|place| place.block == first.block) {
                 continue;
             }
-            if self.shared.borrow().media.die(self.die).block(first.block).condition == Condition::Bad {
+            if locked(&self.shared).media.die(self.die).block(first.block).condition == Condition::Bad {
                 continue;
             }
             self.run.clear();
@@ -395,7 +403,7 @@ impl<B: Backing> Payload for MediaPayload<B> {
             // Without the flag below it would look sound, with a checksum of its own.
             put_marks(buffer.spare_mut(), &vec![Mark::NOTHING; self.units]);
         }
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let slot = shared.media.die(self.die).shape().slot();
         shared.host.spend(slot);
         let programmed = shared.media.die_mut(self.die).begin_page(media_place(to), &mut buffer);
@@ -406,7 +414,7 @@ impl<B: Backing> Payload for MediaPayload<B> {
     }
 
     fn sanitise(&mut self, place: Place, how: Sanitisation, is_whole: bool) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let die = shared.media.die_mut(self.die);
         let at = media_place(place);
         let is_programmed = place.page < die.block(place.block).cursor;
@@ -424,13 +432,13 @@ impl<B: Backing> Payload for MediaPayload<B> {
     }
 
     fn erase(&mut self, block: u32) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let erased = shared.media.begin_erase(self.die, block);
         shared.note(erased);
     }
 
     fn end(&mut self, block: u32) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let die = shared.media.die_mut(self.die);
         let is_erased = die.block(block).is_erasing;
         let ended = if is_erased { die.end_erase(block) } else { die.end_program(block) };
@@ -438,48 +446,48 @@ impl<B: Backing> Payload for MediaPayload<B> {
     }
 
     fn break_off(&mut self, block: u32) {
-        self.shared.borrow_mut().media.die_mut(self.die).break_off(block);
+        locked(&self.shared).media.die_mut(self.die).break_off(block);
     }
 
     fn corrupt(&mut self, place: Place, draw: &mut Draw) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let corrupted = shared.media.die_mut(self.die).corrupt_page(media_place(place), draw);
         shared.note(corrupted);
     }
 
     fn tear(&mut self, place: Place, contents: Contents<'_>, draw: &mut Draw) {
-        if self.shared.borrow().media.die(self.die).block(place.block).condition == Condition::Bad {
+        if locked(&self.shared).media.die(self.die).block(place.block).condition == Condition::Bad {
             return;
         }
         let buffer = self.buffer.get_mut();
         contents.copy_to(buffer.data_mut());
         put_marks(buffer.spare_mut(), contents.marks);
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let torn = shared.media.die_mut(self.die).tear_page(media_place(place), buffer, draw);
         shared.note(torn);
     }
 
     fn tear_erase(&mut self, block: u32, draw: &mut Draw) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let torn = shared.media.die_mut(self.die).tear_erase(block, draw);
         shared.note(torn);
     }
 
     fn set_erases(&mut self, block: u32, erases: u32) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let set = shared.media.die_mut(self.die).set_erases(block, erases);
         shared.note(set);
     }
 
     fn keep_life(&mut self, block: u32, life: &KeptLife) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         shared.host.spend(life.bytes().len() as u64);
         let kept = shared.media.keep_wear(self.die, block, life.bytes());
         shared.note(kept);
     }
 
     fn keep_failure(&mut self, failure: &DieFault) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let die = shared.media.die_mut(self.die);
         let in_plane = die.shape().blocks / die.shape().planes;
         let kept = match *failure {
@@ -495,15 +503,15 @@ impl<B: Backing> Payload for MediaPayload<B> {
     }
 
     fn fail(&mut self, block: u32) {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let marked = shared.media.die_mut(self.die).mark_bad(block);
         shared.note(marked);
     }
 }
 
-impl<B: Backing> Persistent for MediaPayload<B> {
+impl<B: Backing + Debug + Send + 'static> Persistent for MediaPayload<B> {
     fn kept_block(&self, block: u32) -> KeptBlock {
-        let mut shared = self.shared.borrow_mut();
+        let mut shared = locked(&self.shared);
         let die = shared.media.die(self.die);
         let (known, wear) = (die.block(block), die.wear(block));
         let life = shared.note(wear.and_then(|wear| life(wear, self.die, block))).unwrap_or_default();
@@ -518,7 +526,7 @@ impl<B: Backing> Persistent for MediaPayload<B> {
     }
 
     fn kept_failures(&self) -> Vec<DieFault> {
-        let shared = self.shared.borrow();
+        let shared = locked(&self.shared);
         let die = shared.media.die(self.die);
         let (state, &Shape { planes, blocks, .. }) = (die.state(), die.shape());
         let of_die = state.failed.map(|silent| DieFault::Die { silent });

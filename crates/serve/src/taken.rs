@@ -5,18 +5,18 @@
 
 use std::path::Path;
 
-use wordline_drive::{Config, Desoldered, Drive, FlashPlace};
+use wordline_drive::{Config, Desoldered, FlashPlace, Watched};
 use wordline_media::{Disk, Media, MediaError, Overlay};
 use wordline_units::host::SECTOR_BYTES;
 
 use crate::live::Keeper;
-use crate::store::{MediaPayload, MediaStore, look_at};
+use crate::store::{MediaStore, look_at};
 
 /// The media of one drive. Nobody else has them meanwhile.
 #[derive(Debug)]
 pub struct Taken {
     /// Its dies.
-    pub chips: Desoldered<MediaPayload<Overlay<Disk>>>,
+    pub chips: Desoldered,
     store: MediaStore<Overlay<Disk>>,
 }
 
@@ -50,7 +50,7 @@ impl Taken {
         let Taken { chips, store } = self;
         let config = chips.config().clone();
         let capacitors = store.capacitors(config.firmware.buffer.units);
-        let drive = Drive::wake(config, (), |die| store.payload(die), capacitors);
+        let drive = Watched::wake(config, (), |die| store.payload(die), capacitors);
         let sectors = drive.unit_bytes().0 / SECTOR_BYTES;
         let newest = (0..drive.config().exported_units).map(|unit| drive.locate(unit * sectors).on_flash).collect();
         store.trouble().map_or(Ok(newest), Err)

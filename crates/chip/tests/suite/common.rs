@@ -1,7 +1,7 @@
 //! A small die whose spans are all different, and the harness of the timing tests.
 
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Contents, Issued, NoPayload, PADDING, Payload, Probe, Why};
+use wordline_chip::{Chip, Contents, Issued, PADDING, Probe, Why};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Capabilities, Command, Feature, PlaneSet, ProgramScope, Sanitisation, Sheet, Status, Stop, Target, Timing};
 use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
@@ -133,18 +133,18 @@ pub(crate) const IN: Command = Command::DataIn { bytes: PAGE };
 pub(crate) const GET: Command = Command::GetFeature { feature: Feature::InterfaceMode };
 
 /// Units of the program unit that `command` fills.
-pub(crate) fn unit_count<P: Payload>(chip: &Chip<P>, target: &Target) -> usize {
+pub(crate) fn unit_count(chip: &Chip, target: &Target) -> usize {
     (chip.sheet().pages_per_program() * target.planes.len() * UNITS) as usize
 }
 
 /// Issue any command; transfers take [`BUS`], programs write padding.
-pub(crate) fn give(chip: &mut Chip<NoPayload>, command: Command, now: Nanos) -> Issued {
+pub(crate) fn give(chip: &mut Chip, command: Command, now: Nanos) -> Issued {
     let spare = if let Command::Program { target, .. } = command { vec![PADDING; unit_count(chip, &target)] } else { vec![] };
     carry_out(chip, command, now, now + BUS, &spare)
 }
 
 /// Issue any command; a transfer ends at `until`, a program writes `spare`.
-pub(crate) fn carry_out(chip: &mut Chip<NoPayload>, command: Command, now: Nanos, until: Nanos, spare: &[Lpn]) -> Issued {
+pub(crate) fn carry_out(chip: &mut Chip, command: Command, now: Nanos, until: Nanos, spare: &[Lpn]) -> Issued {
     match command {
         Command::DataIn { .. } | Command::DataOut { .. } => {
             chip.transfer(command, now, until);

@@ -1,7 +1,7 @@
 //! Do faults on demand fail what they should, for as long as they should, and nothing else?
 
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Contents, DieFault, Kept, Mark, PageImage, Payload, Place, RamPayload};
+use wordline_chip::{Chip, Contents, DieFault, Kept, Mark, PageImage, Place, RamPayload};
 use wordline_flash::{ProgramScope, Sanitisation, Status};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
@@ -198,9 +198,9 @@ fn a_fault_of_what_is_not_there_is_a_bug_of_who_asks() {
     chip().inject(DieFault::Blocks { plane: PlaneId(0), first: BlockId(3), last: BlockId(4) });
 }
 
-fn with_bytes() -> Chip<RamPayload> {
+fn with_bytes() -> Chip {
     let sheet = sheet(ProgramScope::Page);
-    Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, RamPayload::new(&sheet, UNITS))
+    Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, Some(Box::new(RamPayload::new(&sheet, UNITS))))
 }
 
 /// Marks and bytes of a page of both planes.
@@ -240,7 +240,7 @@ fn a_program_that_the_power_tears_leaves_a_part_of_its_pages() {
         let mut draw = wordline_units::random::Draw::new(seed, wordline_units::random::Stream::Injected, 0);
         chip.tear_program(&both([0, 0], 0), Contents::of(&bytes, &marks), &mut draw);
         let mut image = PageImage::new(PAGE.0 as usize, UNITS as usize);
-        [0, 4].map(|block| chip.payload().read(Place { block, page: 0 }, &mut image) == Kept::Whole)
+        [0, 4].map(|block| chip.payload().expect("it keeps bytes").read(Place { block, page: 0 }, &mut image) == Kept::Whole)
     };
     let mut seen: Vec<[bool; 2]> = (0..20).map(torn).collect();
     seen.sort_unstable();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Contents, DieFault, Mark, PADDING, PageImage, Payload, Probe, RamPayload, Sanitisation, Why};
+use wordline_chip::{Chip, Contents, DieFault, Mark, PADDING, PageImage, Probe, RamPayload, Sanitisation, Why};
 use wordline_flash::{Command, ProgramScope, Status};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
@@ -182,7 +182,7 @@ fn an_image_knows_what_is_sealed_and_is_refused_where_it_cannot_be() {
 }
 
 /// A die that keeps bytes, with a page of secrets where it likes: what an attacker gets of each page through the pins.
-fn seen<P: Payload>(chip: &mut Chip<P>, block: u32, page: u16) -> (bool, Vec<u8>, Vec<Mark>) {
+fn seen(chip: &mut Chip, block: u32, page: u16) -> (bool, Vec<u8>, Vec<Mark>) {
     let mut image = PageImage::new(PAGE.0 as usize, UNITS as usize);
     let sound = chip.contents(PlaneId(0), BlockId(block), PageId(page), &mut image);
     (sound, image.bytes, image.marks)
@@ -195,7 +195,7 @@ proptest! {
     /// sealed, and zeroes where it is.
     #[test]
     fn no_command_brings_out_what_was_sealed(steps in prop::collection::vec((0u8..12, 0u16..4, 0u16..6, 0u16..4), 1..120)) {
-        let mut chip = Chip::with_payload(sheet(ProgramScope::Page), Faults::default(), 1, 0, UNITS, RamPayload::new(&sheet(ProgramScope::Page), UNITS));
+        let mut chip = Chip::with_payload(sheet(ProgramScope::Page), Faults::default(), 1, 0, UNITS, Some(Box::new(RamPayload::new(&sheet(ProgramScope::Page), UNITS))));
         // What stands in each page: its byte; nothing: it is sealed, or a copy of what was.
         let mut twin: BTreeMap<(u16, u16), Option<u8>> = BTreeMap::new();
         let mut locked = [false; 4];
@@ -253,13 +253,13 @@ proptest! {
             prop_assert_eq!(chip.spare(PlaneId(0), BlockId(u32::from(block)), PageId(page), 0), marks[0].lpn);
         }
         // What is destroyed is not below the pins either.
-        let destroyed = |chip: &Chip<RamPayload>, block: u16, page: u16| matches!(
+        let destroyed = |chip: &Chip, block: u16, page: u16| matches!(
             chip.sealed(PlaneId(0), BlockId(u32::from(block)), PageId(page), now),
             Some(Sanitisation::Scrub | Sanitisation::Reprogram)
         );
         for &(block, page) in twin.keys().filter(|&&(block, page)| destroyed(&chip, block, page)) {
             let mut image = PageImage::new(PAGE.0 as usize, UNITS as usize);
-            chip.payload().read(wordline_chip::Place { block: u32::from(block), page: u32::from(page) }, &mut image);
+            chip.payload().expect("it keeps bytes").read(wordline_chip::Place { block: u32::from(block), page: u32::from(page) }, &mut image);
             prop_assert!(image.bytes.iter().all(|&byte| byte == 0), "block {} page {}", block, page);
         }
     }

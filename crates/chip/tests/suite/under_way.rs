@@ -1,8 +1,7 @@
 //! Does whoever keeps a die's bytes find what it works at torn, from the order to the very end, however often it is stopped?
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Contents, Kept, PageImage, Payload, Place};
@@ -12,21 +11,20 @@ use wordline_units::{Lpn, Nanos};
 use crate::common::*;
 
 /// A store that remembers of its blocks whether what began in them has ended.
+#[derive(Debug)]
 struct Store {
-    under_way: Rc<RefCell<BTreeSet<u32>>>,
+    under_way: Arc<Mutex<BTreeSet<u32>>>,
     /// Planted: an erase is whole as soon as it is ordered.
     erases_at_issue: bool,
 }
 
 impl Store {
     fn begin(&self, block: u32) {
-        self.under_way.borrow_mut().insert(block);
+        self.under_way.lock().expect("one thread").insert(block);
     }
 }
 
 impl Payload for Store {
-    const KEEPS: bool = true;
-
     fn program(&mut self, place: Place, _: Contents<'_>) {
         self.begin(place.block);
     }
@@ -48,7 +46,7 @@ impl Payload for Store {
     }
 
     fn end(&mut self, block: u32) {
-        self.under_way.borrow_mut().remove(&block);
+        self.under_way.lock().expect("one thread").remove(&block);
     }
 
     fn break_off(&mut self, _: u32) {}
@@ -62,15 +60,15 @@ const BLOCK: u32 = 1;
 /// Whether that block is torn, at every instant in which a process could die: before the end of a program or an erase that is stopped in each of these ways,
 /// one after the other, and at its end.
 fn torn(erasing: bool, erases_at_issue: bool, stops: &[Command]) -> (Vec<bool>, bool) {
-    let under_way = Rc::new(RefCell::new(BTreeSet::new()));
-    let store = Store { under_way: Rc::clone(&under_way), erases_at_issue };
+    let under_way = Arc::new(Mutex::new(BTreeSet::new()));
+    let store = Store { under_way: Arc::clone(&under_way), erases_at_issue };
     let sheet = stepping(ProgramScope::Page);
     let timing = sheet.timing;
-    let mut chip = Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, store);
+    let mut chip = Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, Some(Box::new(store)));
     let mut seen = Vec::new();
-    let mut look = |chip: &mut Chip<Store>, now: Nanos| {
+    let mut look = |chip: &mut Chip, now: Nanos| {
         chip.end(now);
-        seen.push(under_way.borrow().contains(&BLOCK));
+        seen.push(under_way.lock().expect("one thread").contains(&BLOCK));
     };
     let mut now = Nanos::ZERO;
     if erasing {
@@ -99,7 +97,7 @@ fn torn(erasing: bool, erases_at_issue: bool, stops: &[Command]) -> (Vec<bool>, 
     let until = chip.array_until();
     look(&mut chip, until - Nanos(1));
     chip.end(until);
-    let ended = under_way.borrow().contains(&BLOCK);
+    let ended = under_way.lock().expect("one thread").contains(&BLOCK);
     (seen, ended)
 }
 

@@ -5,8 +5,7 @@ mod text;
 
 use std::path::Path;
 
-use wordline_chip::Payload;
-use wordline_drive::{Desoldered, Drive};
+use wordline_drive::{Desoldered, Watched};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_plan::Plan;
 use wordline_report::ForensicsResult;
@@ -63,7 +62,7 @@ fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
         let what = "--find needs bytes, and a drive in virtual time keeps none: give it the media of a served drive";
         return Err(Failure::Usage(format!("{}: {what}", options.target.display())));
     }
-    let drive = Drive::from_image(plan.build(), image, ()).map_err(|error| Failure::Usage(error.to_string()))?;
+    let drive = Watched::from_image(plan.build(), image, ()).map_err(|error| Failure::Usage(error.to_string()))?;
     let sectors = drive.unit_bytes().0 / SECTOR_BYTES;
     let newest: Vec<_> = (0..drive.config().exported_units).map(|unit| drive.locate(unit * sectors).on_flash).collect();
     let sifter = Sifter::new(None, drive.unit_bytes())?;
@@ -86,7 +85,7 @@ fn refuse_keys(path: &Path, plan: &Plan) -> Result<(), Failure> {
     )))
 }
 
-fn read<P: Payload>(chips: &mut Desoldered<P>, wait: Option<Wait>, mut sifter: Sifter) -> Sifter {
+fn read(chips: &mut Desoldered, wait: Option<Wait>, mut sifter: Sifter) -> Sifter {
     if let Some(Wait { time, temperature, .. }) = wait {
         chips.wait(time, temperature);
     }

@@ -1,7 +1,7 @@
 //! Ageing without timing.
 
 use wordline_cells::Faults;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_engine::{Event, Observer};
 use wordline_flash::ProgramScope;
 use wordline_ftl::techniques::{Choice, read_disturb_refresh};
@@ -55,7 +55,7 @@ fn reads_trims_flushes_and_techniques_go_through_the_same_doors() {
     config.firmware.techniques =
         vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }), Choice::ReadPreemption, Choice::PlainCopyback];
     let span = config.exported_units * 4 / 5;
-    let mut drive = Drive::new(config.clone(), ());
+    let mut drive = Watched::new(config.clone(), ());
     drive.fill(0.8);
     let mut load = uniform(&config, span - 4, 9).enumerate().map(|(index, request)| {
         let op = [HostOp::Write, HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Read, HostOp::Flush][index % 6];
@@ -74,7 +74,7 @@ fn an_aged_drive_wears_like_a_timed_one() {
     for shape in [Shape { spare: 0.1, ..Shape::default() }, Shape { spare: 0.2, preemptible: true, cores: 2, ..Shape::default() }] {
         let config = shape.config();
         let span = config.exported_units;
-        let (mut fast, mut timed) = (shape.drive(), Drive::new(config.clone(), Counts::default()));
+        let (mut fast, mut timed) = (shape.drive(), Watched::new(config.clone(), Counts::default()));
         fast.fill(1.0);
         timed.fill(1.0);
         fast.age(&mut uniform(&config, span, 5), 4 * span);

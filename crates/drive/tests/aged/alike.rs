@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wordline_cells::Age;
-use wordline_drive::{Drive, Holds, Output};
+use wordline_drive::{Holds, Output, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
@@ -64,7 +64,7 @@ impl Observer for Seen {
     }
 }
 
-fn drive(name: &str, settings: &[&str]) -> Drive<Seen> {
+fn drive(name: &str, settings: &[&str]) -> Watched<Seen> {
     let small = [
         "geometry.blocks=16",
         "flash.dies_per_channel=1",
@@ -74,21 +74,21 @@ fn drive(name: &str, settings: &[&str]) -> Drive<Seen> {
         "buffer.size=2 MiB",
     ];
     let plan = Plan::load_set(name, &[&small[..], settings].concat()).unwrap_or_else(|error| panic!("{error}"));
-    Drive::new(plan.build(), Seen::default())
+    Watched::new(plan.build(), Seen::default())
 }
 
-fn writes(drive: &Drive<Seen>) -> impl Iterator<Item = HostRequest> + use<> {
+fn writes(drive: &Watched<Seen>) -> impl Iterator<Item = HostRequest> + use<> {
     ordered(drive, HostOp::Write)
 }
 
 /// Requests for each unit once, in order.
-fn ordered(drive: &Drive<Seen>, op: HostOp) -> impl Iterator<Item = HostRequest> + use<> {
+fn ordered(drive: &Watched<Seen>, op: HostOp) -> impl Iterator<Item = HostRequest> + use<> {
     let sectors = drive.config().firmware.unit.0 / 512;
     (0..drive.config().exported_units).map(move |unit| HostRequest::new(op, unit * sectors, sectors as u32))
 }
 
 /// Writes everything, keeps it for a year, and reads it. Returns the share of reads that is lost.
-fn lost_after_a_year(drive: &mut Drive<Seen>) -> f64 {
+fn lost_after_a_year(drive: &mut Watched<Seen>) -> f64 {
     let year = Age { cycles: 1_000.0, dwell: 0.0, retention: 365.0 * 86_400.0, temperature: 30.0 };
     drive.set_age(&year);
     let mut reads = ordered(drive, HostOp::Read);
@@ -287,8 +287,8 @@ fn a_snapshot_between_leaders_and_followers_goes_on_as_if_nothing_had_been() {
     serve(&mut whole, &mut requests, third);
     let bytes = whole.image().expect("it is quiet").to_bytes(1);
     let image = wordline_drive::Image::from_bytes(&bytes, 1).expect("as it was written");
-    let mut again = Drive::from_image(whole.config().clone(), image, Seen::default()).expect("of the same drive");
-    let known = |drive: &Drive<Seen>| drive.firmware()[0].learnt("layer-similarity").expect("it is on");
+    let mut again = Watched::from_image(whole.config().clone(), image, Seen::default()).expect("of the same drive");
+    let known = |drive: &Watched<Seen>| drive.firmware()[0].learnt("layer-similarity").expect("it is on");
     assert!(!known(&whole).is_empty() && known(&again) == known(&whole));
     let mut rest = writes(&again).skip(third as usize);
     serve(&mut again, &mut rest, third);

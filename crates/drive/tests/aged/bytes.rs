@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use wordline_cells::Faults;
 use wordline_chip::{Contents, Kept, PageImage, Payload, Place, RamPayload, Sanitisation};
-use wordline_drive::{Config, Drive};
+use wordline_drive::{Config, Watched};
 use wordline_engine::Completions;
 use wordline_flash::ProgramScope;
 use wordline_units::random::{Draw, Stream};
@@ -17,13 +17,13 @@ use crate::try_to;
 
 const SECTOR: usize = 512;
 
-fn drive(config: Config) -> Drive<Completions, RamPayload> {
+fn drive(config: Config) -> Watched<Completions> {
     let (sheet, units) = (config.sheet, (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32);
-    Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
+    Watched::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
 }
 
 /// Submit `request` and wait for it; returns what it reads.
-fn ask<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
+fn ask<P: Payload>(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
     try_to(drive, request, bytes).unwrap_or_else(|| panic!("{request:?} failed"))
 }
 
@@ -195,7 +195,7 @@ fn what_has_rotted_is_never_given_out_and_stays_lost_until_it_is_written() {
         let units = config.exported_units;
         let rotten = Rotten::default();
         let sheet = config.sheet;
-        let mut drive = Drive::with_payload(config, Completions::default(), |_| Rotting {
+        let mut drive = Watched::with_payload(config, Completions::default(), |_| Rotting {
             sound: RamPayload::new(&sheet, 1),
             rotten: Rc::clone(&rotten),
         });

@@ -2,7 +2,7 @@
 
 use wordline_cells::Faults;
 use wordline_chip::RamPayload;
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Completions, Event, FlashEvent, Observer};
 use wordline_flash::ProgramScope;
 use wordline_units::random::{Draw, Stream};
@@ -38,8 +38,8 @@ impl Observer for Seen {
 }
 
 /// A new drive that is written once from its first unit to its last, at a depth that keeps every die busy.
-fn written(config: Config) -> Drive<Seen> {
-    let mut drive = Drive::new(config, Seen::default());
+fn written(config: Config) -> Watched<Seen> {
+    let mut drive = Watched::new(config, Seen::default());
     let (units, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut load = (0..units).map(|unit| HostRequest::new(HostOp::Write, unit * sectors, sectors as u32));
     drive.serve(&mut load, Pace::Closed { depth: 256 }, Some(units));
@@ -53,7 +53,7 @@ fn programs_follow_each_other_without_the_bus_and_with_it_where_the_die_cannot()
     for scope in [ProgramScope::Page, ProgramScope::Wordline] {
         let shape = Shape { scope, ..Shape::default() };
         let [plain, cached] = [false, true].map(|is_cached| written(config(&shape, is_cached)));
-        let spans = |drive: &Drive<Seen>| -> Vec<(Nanos, Nanos)> {
+        let spans = |drive: &Watched<Seen>| -> Vec<(Nanos, Nanos)> {
             let of = |die| drive.observer.programs.iter().filter(move |(of, ..)| *of == die).collect::<Vec<_>>();
             let both = |pair: &[&(DieId, Nanos, FlashEvent)]| (pair[1].1 - pair[0].1, pair[1].2.array + pair[1].2.bus);
             of(DieId(0)).windows(2).map(both).collect()
@@ -62,7 +62,7 @@ fn programs_follow_each_other_without_the_bus_and_with_it_where_the_die_cannot()
         assert!(spans(&plain).iter().all(|(gap, own)| gap >= own), "{scope:?}");
         // Where it can, the next begins as the one before ends: but for one in sixteen, before which the die is asked for all else, and the last few.
         let of_cached = spans(&cached);
-        let array = |drive: &Drive<Seen>| drive.observer.programs[0].2.array;
+        let array = |drive: &Watched<Seen>| drive.observer.programs[0].2.array;
         assert_eq!(array(&cached), array(&plain) + Nanos::from_micros(3), "{scope:?}: the data is handed over first");
         let followed = of_cached.iter().filter(|(gap, _)| *gap == array(&cached)).count();
         assert!(of_cached.iter().all(|(gap, _)| *gap >= array(&cached)), "{scope:?}: one after the other");
@@ -105,7 +105,7 @@ fn bytes_outlive_programs_that_fail_while_the_next_is_taken_in() {
     let (sheet, unit) = (config.sheet, config.firmware.unit.0 as usize);
     let per_page = (sheet.geometry.page.0 / config.firmware.unit.0) as u32;
     let (units, sectors) = (config.exported_units, (unit / 512) as u32);
-    let mut drive = Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, per_page));
+    let mut drive = Watched::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, per_page));
     let mut twin = vec![0u8; units as usize];
     let mut draw = Draw::new(5, Stream::Address, 1);
     for round in 0..60u64 {

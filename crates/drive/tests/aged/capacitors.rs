@@ -1,19 +1,19 @@
 //! Write buffers with capacitors, in virtual time: the waits that they spare.
 
-use wordline_drive::{Drive, Pace, Protection};
+use wordline_drive::{Pace, Protection, Watched};
 use wordline_ftl::config::Acknowledge;
 use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::small::{Shape, uniform};
 
-fn drive(protection: Protection, acknowledge: Acknowledge) -> Drive {
+fn drive(protection: Protection, acknowledge: Acknowledge) -> Watched {
     let mut config = Shape::default().config();
     (config.firmware.buffer.protection, config.firmware.buffer.acknowledge) = (protection, acknowledge);
-    Drive::new(config, ())
+    Watched::new(config, ())
 }
 
 /// Time that a drive takes for these requests, one after the other.
-fn span_of(drive: &mut Drive, requests: &[(HostOp, bool)]) -> Nanos {
+fn span_of(drive: &mut Watched, requests: &[(HostOp, bool)]) -> Nanos {
     let began = drive.now();
     let mut load = requests.iter().map(|&(op, fua)| {
         let sectors = if op == HostOp::Flush { 0 } else { 32 };

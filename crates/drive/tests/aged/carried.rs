@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, Condition, Faults, Model};
 use wordline_chip::{CarriedTables, Chip, Contents, GuardImage, Sanitisation};
-use wordline_drive::{Config, Drive, Image, Pace};
+use wordline_drive::{Config, Image, Pace, Watched};
 use wordline_flash::{Command, Status, Target};
 use wordline_plan::Plan;
 use wordline_units::{BlockId, Bytes, Celsius, HostOp, HostRequest, Lpn, Nanos, PageId, PlaneId};
@@ -209,11 +209,11 @@ fn config() -> Config {
     Plan::load_set("pageftl", &settings).unwrap_or_else(|error| panic!("{error}")).build()
 }
 
-fn worked() -> Drive {
+fn worked() -> Watched {
     let config = config();
     let units = config.exported_units;
     let age = config.cells.as_ref().and_then(|cells| cells.age).expect("it was set");
-    let mut drive = Drive::new(config.clone(), ());
+    let mut drive = Watched::new(config.clone(), ());
     drive.construct_filled(units);
     drive.set_age(&age);
     drive.serve(&mut uniform(&config, units, 2), Pace::Closed { depth: 16 }, Some(2 * units));
@@ -225,7 +225,7 @@ fn worked() -> Drive {
 fn read_all(image: Image) -> u64 {
     let config = config();
     let (units, sectors) = (config.exported_units, (config.firmware.unit.0 / 512) as u32);
-    let mut drive = Drive::from_image(config, image, ()).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut drive = Watched::from_image(config, image, ()).unwrap_or_else(|problem| panic!("{problem}"));
     let mut reads = (0..units).map(|unit| HostRequest::new(HostOp::Read, unit * u64::from(sectors), sectors));
     drive.serve(&mut reads, Pace::Closed { depth: 1 }, None);
     drive.settle();

@@ -2,7 +2,7 @@
 
 use wordline_cells::Faults;
 use wordline_chip::{DieFault, RamPayload};
-use wordline_drive::{Bound, Config, Drive, Fault, Image, Rest};
+use wordline_drive::{Bound, Config, Fault, Image, Rest, Watched};
 use wordline_engine::{Completions, Event, FlashEvent, Observer};
 use wordline_ftl::config::{Protection, RepairConfig};
 use wordline_ftl::groups::Use;
@@ -62,8 +62,8 @@ fn many() -> Config {
     Shape { channels: 8, dies_per_channel: 4, blocks: 64, unit: Bytes::kib(16), ..Shape::default() }.config()
 }
 
-fn filled(config: &Config) -> Drive<Watcher> {
-    let mut drive = Drive::new(config.clone(), Watcher::default());
+fn filled(config: &Config) -> Watched<Watcher> {
+    let mut drive = Watched::new(config.clone(), Watcher::default());
     drive.construct_filled(config.exported_units);
     drive
 }
@@ -74,7 +74,7 @@ fn reads(config: &Config) -> impl Iterator<Item = HostRequest> + use<> {
 }
 
 /// Number of units whose read fails.
-fn refused(drive: &mut Drive<Watcher>, config: &Config) -> u64 {
+fn refused(drive: &mut Watched<Watcher>, config: &Config) -> u64 {
     let before = drive.observer.refused;
     serve(drive, &mut reads(config), config.exported_units);
     drive.observer.refused - before
@@ -93,7 +93,7 @@ fn a_drive_of_32_dies_notices_that_one_has_failed_and_never_uses_it_again() {
     assert!(watcher.lost > 0 && watcher.retired < 10, "{} units, {} groups", watcher.lost, watcher.retired);
     assert!(!drive.is_worn_out());
     assert_eq!(drive.firmware()[0].failed_dies().collect::<Vec<_>>(), [die]);
-    let uses = |drive: &Drive<Watcher>| {
+    let uses = |drive: &Watched<Watcher>| {
         let groups = drive.firmware()[0].layout().groups_of(die);
         groups.map(|group| drive.firmware()[0].groups().use_of(wordline_ftl::BlockGroup(group as u32))).collect::<Vec<_>>()
     };
@@ -113,21 +113,21 @@ fn a_drive_of_32_dies_notices_that_one_has_failed_and_never_uses_it_again() {
 }
 
 /// A drive that keeps bytes, of small units or of whole pages.
-fn keeping(unit: Bytes, protection: Protection, checkpoint_every: Option<u32>) -> Drive<Completions, RamPayload> {
+fn keeping(unit: Bytes, protection: Protection, checkpoint_every: Option<u32>) -> Watched<Completions> {
     let shape = Shape { blocks: 32, layers: 6, spare: 1.2, unit, ..Shape::default() };
     let mut config = shape.config();
     config.firmware.buffer.protection = protection;
     config.firmware.checkpoint_every = checkpoint_every;
     let units = (config.sheet.geometry.page.0 / unit.0) as u32;
     let sheet = config.sheet;
-    Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
+    Watched::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
 }
 
 /// Knowledge of the host about a sector: a byte that fills it, and whether it may be lost.
 type Sector = (u8, bool);
 
 /// Random requests, with a die that is killed after half of them.
-fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed: u64, steps: u64) {
+fn loses_no_more_than_lay_there(drive: &mut Watched<Completions>, seed: u64, steps: u64) {
     const BYTES: usize = 512;
     let unit_sectors = drive.config().firmware.unit.0 / 512;
     let sectors = drive.config().exported_units * unit_sectors;
@@ -175,7 +175,7 @@ fn loses_no_more_than_lay_there(drive: &mut Drive<Completions, RamPayload>, seed
 }
 
 /// True if `read` returns what is `known`; it may fail where a sector may be lost.
-fn is_as_known(drive: &mut Drive<Completions, RamPayload>, read: &HostRequest, known: &[Sector], step: u64) -> bool {
+fn is_as_known(drive: &mut Watched<Completions>, read: &HostRequest, known: &[Sector], step: u64) -> bool {
     let found = try_to(drive, read, &[]);
     let Some(bytes) = &found else {
         assert!(known.iter().any(|known| known.1), "step {step}: {read:?} fails, and nothing of it lay on the die");
@@ -300,13 +300,13 @@ fn a_drive_with_a_failed_die_comes_back_from_its_image_and_leaps_no_more() {
     assert!(!lost.is_empty());
     let image = drive.image().expect("it is settled");
     let image = Image::from_bytes(&image.to_bytes(7), 7).expect("just written");
-    let mut back = Drive::from_image(config.clone(), image, Watcher::default()).expect("it is the same drive");
+    let mut back = Watched::from_image(config.clone(), image, Watcher::default()).expect("it is the same drive");
     assert_eq!(back.firmware()[0].failed_dies().collect::<Vec<_>>(), [DieId(17)]);
     assert_eq!(back.firmware()[0].lost(0..u32::MAX).collect::<Vec<_>>(), lost);
     back.begin_epoch();
     assert_eq!(back.leap(9, Rest::Measured).bound, Bound::Failure);
     serve(&mut back, &mut uniform(&config, config.exported_units, 3), 12 * config.exported_units);
-    let on_it = |drive: &Drive<Watcher>| drive.observer.operations.iter().filter(|&&die| die == DieId(17)).count();
+    let on_it = |drive: &Watched<Watcher>| drive.observer.operations.iter().filter(|&&die| die == DieId(17)).count();
     assert_eq!((back.firmware()[0].lost_units(), on_it(&back)), (0, 0));
     assert_eq!(back.observer.healed, lost.iter().map(|run| u64::from(run.units.end - run.units.start)).sum::<u64>());
 }

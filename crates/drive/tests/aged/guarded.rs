@@ -1,7 +1,7 @@
 //! Whole drives whose erases spare wordlines: their dies refuse every program that is not to be, and so does the image of a drive whose sets are lost.
 
 use wordline_chip::GuardImage;
-use wordline_drive::{Config, Drive, Image, ImageError};
+use wordline_drive::{Config, Image, ImageError, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_flash::ProgramScope;
 use wordline_ftl::wordline_order::WordlineOrder;
@@ -59,7 +59,7 @@ fn shapes() -> [Shape; 3] {
 }
 
 /// Order `set` of each of the groups for its next erase.
-fn order<O: Observer>(drive: &mut Drive<O>, mut set: impl FnMut() -> WordlineSet) {
+fn order<O: Observer>(drive: &mut Watched<O>, mut set: impl FnMut() -> WordlineSet) {
     let config = drive.config();
     let groups = config.sheet.geometry.dies() / config.cores * config.sheet.geometry.blocks;
     for core in 0..config.cores {
@@ -70,10 +70,10 @@ fn order<O: Observer>(drive: &mut Drive<O>, mut set: impl FnMut() -> WordlineSet
 }
 
 /// Overwrite a tenth of the drive again and again, aged without time or served, while sets are drawn for the next erases.
-fn worked(shape: &Shape, rounds: u64) -> Drive<Erases> {
+fn worked(shape: &Shape, rounds: u64) -> Watched<Erases> {
     let config = config(shape, MOST);
     let span = config.exported_units;
-    let mut drive = Drive::new(config.clone(), Erases { plain: config.sheet.timing.erase, ..Erases::default() });
+    let mut drive = Watched::new(config.clone(), Erases { plain: config.sheet.timing.erase, ..Erases::default() });
     drive.age(&mut uniform(&config, span, 1), span);
     let mut draw = Draw::new(1, Stream::Mix, 0);
     for round in 0..rounds {
@@ -103,7 +103,8 @@ fn a_drive_whose_erases_spare_wordlines_goes_on_from_its_image_as_the_drive_itse
         let image = drive.image().expect("settled");
         assert_ne!(spared(&image), vec![Spared::default(); spared(&image).len()], "{shape:?}: some are spared");
         assert_eq!(Image::from_bytes(&image.to_bytes(PLAN), PLAN).as_ref(), Ok(&image));
-        let mut back = Drive::from_image(config(&shape, MOST), image.clone(), drive.observer).unwrap_or_else(|problem| panic!("{problem}"));
+        let mut back =
+            Watched::from_image(config(&shape, MOST), image.clone(), drive.observer).unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!(back.image().expect("just restored"), image, "{shape:?}");
         for drive in [&mut drive, &mut back] {
             let span = drive.config().exported_units;
@@ -132,7 +133,7 @@ fn an_image_without_the_sets_of_its_dies_is_refused_and_so_is_one_of_a_core_that
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);
     let before = Image::from_bytes(&bytes, PLAN).expect("format 10 is read");
-    let refused = |config, image| Drive::from_image(config, image, ()).err();
+    let refused = |config, image| Watched::from_image(config, image, ()).err();
     let why = refused(config(&shape, MOST), before);
     assert!(matches!(why, Some(ImageError::Misfit(_))), "{why:?}");
     for most in [0, 1] {
@@ -146,7 +147,7 @@ fn a_set_costs_the_time_of_the_registers_that_change_and_none_costs_nothing() {
     let run = |spared_max: u32, set: Option<WordlineSet>| {
         let config = config(&shape, spared_max);
         let span = config.exported_units;
-        let mut drive = Drive::new(config.clone(), Erases { plain: config.sheet.timing.erase, ..Erases::default() });
+        let mut drive = Watched::new(config.clone(), Erases { plain: config.sheet.timing.erase, ..Erases::default() });
         let mut load = uniform(&config, span, 1);
         for _ in 0..60 {
             set.into_iter().for_each(|set| order(&mut drive, || set));

@@ -1,7 +1,7 @@
 //! Dies that fail while they work, and dies that fall silent.
 
 use wordline_chip::DieFault;
-use wordline_drive::{Bound, Config, Drive, Fault, Image, Pace, Rest};
+use wordline_drive::{Bound, Config, Fault, Image, Pace, Rest, Watched};
 use wordline_engine::{Event, FailedPart, FlashEvent, Observer};
 use wordline_flash::ProgramScope;
 use wordline_ftl::techniques::Choice;
@@ -57,8 +57,8 @@ fn configs() -> Vec<Config> {
     [with(&[], false), with(&[Choice::ReadPreemption], true)].concat()
 }
 
-fn run(config: &Config, fault: Option<DieFault>) -> Drive<Seen> {
-    let mut drive = Drive::new(config.clone(), Seen::default());
+fn run(config: &Config, fault: Option<DieFault>) -> Watched<Seen> {
+    let mut drive = Watched::new(config.clone(), Seen::default());
     drive.fill(0.6);
     if let Some(fault) = fault {
         drive.schedule(AT, DIE, fault);
@@ -124,7 +124,7 @@ fn a_silent_die_is_waited_for_so_long_and_reset_in_vain() {
 #[test]
 fn a_fault_whose_instant_never_comes_is_known_and_does_nothing() {
     let config = &configs()[0];
-    let mut drive = Drive::new(config.clone(), Seen::default());
+    let mut drive = Watched::new(config.clone(), Seen::default());
     drive.schedule(Nanos::from_secs(5), DIE, DieFault::Die { silent: false });
     drive.serve(&mut std::iter::once(HostRequest::new(HostOp::Write, 0, 32)), Pace::Closed { depth: 1 }, None);
     drive.settle();
@@ -137,7 +137,7 @@ fn a_fault_whose_instant_never_comes_is_known_and_does_nothing() {
 #[test]
 fn an_image_keeps_a_failed_die_and_a_leap_refuses_one() {
     let config = configs().remove(0);
-    let mut drive = Drive::new(config.clone(), ());
+    let mut drive = Watched::new(config.clone(), ());
     drive.fill(0.5);
     drive.settle();
     drive.begin_epoch();
@@ -148,10 +148,10 @@ fn an_image_keeps_a_failed_die_and_a_leap_refuses_one() {
     assert_eq!((leapt.times, leapt.bound), (0, Bound::Failure));
     let bytes = drive.image().expect("it is quiet").to_bytes(7);
     let image = Image::from_bytes(&bytes, 7).expect("its own");
-    let again = Drive::from_image(config.clone(), image, ()).expect("the same plan");
+    let again = Watched::from_image(config.clone(), image, ()).expect("the same plan");
     assert!(again.is_dead(DIE) && !again.is_dead(DieId(0)));
     assert_eq!(again.faults(), drive.faults());
     // Where nothing has failed the image says so in a byte.
-    let well = Drive::new(config, ()).image().expect("it is quiet").to_bytes(7);
+    let well = Watched::new(config, ()).image().expect("it is quiet").to_bytes(7);
     assert!(well.len() < bytes.len());
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wordline_cells::Faults;
-use wordline_drive::{Drive, Image, ImageError, Pace};
+use wordline_drive::{Image, ImageError, Pace, Watched};
 use wordline_engine::BlockView;
 use wordline_flash::ProgramScope;
 use wordline_ftl::techniques::{Choice, read_disturb_refresh};
@@ -30,23 +30,23 @@ fn config(shape: &Shape) -> wordline_drive::Config {
     config
 }
 
-fn aged(shape: &Shape) -> Drive {
+fn aged(shape: &Shape) -> Watched {
     let config = config(shape);
     let span = config.exported_units * 9 / 10;
-    let mut drive = Drive::new(config.clone(), ());
+    let mut drive = Watched::new(config.clone(), ());
     drive.age(&mut uniform(&config, span, 1), span * 2);
     serve(&mut drive, &mut uniform(&config, span, 2), span / 4);
     drive
 }
 
-fn through_bytes(drive: &Drive) -> Image {
+fn through_bytes(drive: &Watched) -> Image {
     let image = drive.image().expect("settled");
     let bytes = image.to_bytes(PLAN);
     assert_eq!(Image::from_bytes(&bytes, PLAN).as_ref(), Ok(&image));
     image
 }
 
-fn blocks(drive: &Drive) -> Vec<BlockView> {
+fn blocks(drive: &Watched) -> Vec<BlockView> {
     drive.blocks().collect()
 }
 
@@ -56,7 +56,7 @@ fn a_restored_drive_goes_on_as_the_drive_itself() {
         let mut drive = aged(&shape);
         assert!(!drive.is_worn_out(), "{shape:?}");
         let image = through_bytes(&drive);
-        let restore = || Drive::from_image(config(&shape), image.clone(), ()).unwrap_or_else(|problem| panic!("{shape:?}: {problem}"));
+        let restore = || Watched::from_image(config(&shape), image.clone(), ()).unwrap_or_else(|problem| panic!("{shape:?}: {problem}"));
         let (mut one, mut two) = (restore(), restore());
         assert_eq!(one.now().0, 0);
         assert_eq!(one.image().expect("just restored"), image, "{shape:?}");
@@ -82,7 +82,7 @@ fn an_image_can_go_on_under_another_seed_and_other_techniques() {
     let mut other = config(&shape);
     other.seed = 99;
     other.firmware.techniques = vec![Choice::PlainCopyback];
-    let mut restored = Drive::from_image(other.clone(), image, ()).expect("it fits");
+    let mut restored = Watched::from_image(other.clone(), image, ()).expect("it fits");
     let span = other.exported_units * 9 / 10;
     serve(&mut restored, &mut uniform(&other, span, 3), span);
     restored.audit().expect("sound");
@@ -120,7 +120,7 @@ fn images_of_other_drives_versions_and_plans_are_told_apart() {
         Shape { planes: 2, ..shape },
         Shape { unit: Bytes::kib(4), ..shape },
     ] {
-        let refused = Drive::from_image(other.config(), image.clone(), ());
+        let refused = Watched::from_image(other.config(), image.clone(), ());
         assert!(matches!(refused, Err(ImageError::Misfit(_))), "{other:?}");
     }
 }
@@ -142,10 +142,10 @@ fn a_unit_that_is_stale_before_it_is_written_is_refused() {
         let bits = &mut marked["cores"][0]["groups"]["stale"][group as usize];
         let before: Vec<u64> = bits.as_array().map_or(vec![0; words], |bits| bits.iter().map(|word| word.as_u64().unwrap()).collect());
         *bits = (0..words).map(|at| before[at] | if at + 1 == words { word } else { 0 }).collect::<Vec<u64>>().into();
-        let refused = Drive::from_image(config(&shape), serde_json::from_value(marked).unwrap(), ());
+        let refused = Watched::from_image(config(&shape), serde_json::from_value(marked).unwrap(), ());
         assert!(matches!(refused, Err(ImageError::Misfit(why)) if why.contains("marked stale")), "group {group}");
     }
-    assert!(Drive::from_image(config(&shape), serde_json::from_value(image).unwrap(), ()).is_ok());
+    assert!(Watched::from_image(config(&shape), serde_json::from_value(image).unwrap(), ()).is_ok());
 }
 
 proptest! {
@@ -160,7 +160,7 @@ proptest! {
     ) {
         let shape = Shape { blocks: 24, layers: 1, spare: 1.0, ..shapes()[which] };
         let config = { let mut config = config(&shape); config.firmware.spare_blocks = 3; config };
-        let mut drive = Drive::new(config.clone(), ());
+        let mut drive = Watched::new(config.clone(), ());
         drive.age(&mut uniform(&config, config.exported_units / 2, 1), config.exported_units * 2);
         let image = drive.image().unwrap();
         let mut bytes = image.to_bytes(PLAN);
@@ -176,7 +176,7 @@ proptest! {
             let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
             bytes[20..28].copy_from_slice(&sum);
         }
-        if let Ok(image) = Image::from_bytes(&bytes, PLAN) && let Ok(mut drive) = Drive::from_image(config.clone(), image, ()) {
+        if let Ok(image) = Image::from_bytes(&bytes, PLAN) && let Ok(mut drive) = Watched::from_image(config.clone(), image, ()) {
             // What passes every check is a drive that works.
             serve(&mut drive, &mut uniform(&config, config.exported_units / 2, 5), 500);
             drive.audit().unwrap();

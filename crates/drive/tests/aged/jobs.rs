@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use wordline_drive::{Drive, JobLoad, JobPace, Jobs, Pace};
+use wordline_drive::{JobLoad, JobPace, Jobs, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Id, JobId, Nanos};
 
 /// A small drive.
-fn drive<O: Observer>(observer: O) -> Drive<O> {
+fn drive<O: Observer>(observer: O) -> Watched<O> {
     let settings = ["geometry.blocks=24", "flash.channels=1", "flash.dies_per_channel=2", "mapping.over_provisioning=40 %"];
     let plan = Plan::load_set("pageftl", &settings.map(str::to_owned)).unwrap_or_else(|error| panic!("{error}"));
-    Drive::new(plan.build(), observer)
+    Watched::new(plan.build(), observer)
 }
 
 const fn closed(depth: u32, has_end: bool) -> JobPace {
@@ -97,7 +97,7 @@ impl Observer for InFlight {
     }
 }
 
-fn run(paces: &[JobPace], load: &mut Load) -> Drive<InFlight> {
+fn run(paces: &[JobPace], load: &mut Load) -> Watched<InFlight> {
     let mut drive = drive(InFlight { order: load.order.clone(), ..InFlight::default() });
     let mut jobs = Jobs::new(drive.now(), paces, load);
     drive.serve_jobs(&mut jobs, load, None);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use wordline_cells::{Condition, Model};
-use wordline_drive::{Bound, Drive, Rest};
+use wordline_drive::{Bound, Rest, Watched};
 use wordline_ftl::techniques::hooks::Hooks;
 use wordline_ftl::techniques::seam::{Card, Leap, Persists, Technique};
 use wordline_units::random::{Draw, Stream};
@@ -12,14 +12,14 @@ use wordline_units::{BlockId, Celsius, DieId, HostOp, HostRequest, Nanos, PlaneI
 use crate::lives::drive;
 
 /// Overwrites of single units at random, without end.
-fn at_random(drive: &Drive, seed: u64) -> impl Iterator<Item = HostRequest> + use<> {
+fn at_random(drive: &Watched, seed: u64) -> impl Iterator<Item = HostRequest> + use<> {
     let (units, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut draw = Draw::new(seed, Stream::Mix, 3);
     std::iter::repeat_with(move || HostRequest::new(HostOp::Write, draw.below(units) * sectors, sectors as u32))
 }
 
 /// One drive write in slices, with a rest after each, so that blocks rest as they would.
-fn drive_write(drive: &mut Drive, load: &mut impl Iterator<Item = HostRequest>, rest: Nanos) {
+fn drive_write(drive: &mut Watched, load: &mut impl Iterator<Item = HostRequest>, rest: Nanos) {
     const SLICES: u64 = 8;
     for _ in 0..SLICES {
         drive.age(load, drive.config().exported_units / SLICES);
@@ -28,13 +28,13 @@ fn drive_write(drive: &mut Drive, load: &mut impl Iterator<Item = HostRequest>, 
 }
 
 /// Erase count and stress of the erases of each block.
-fn worn(drive: &Drive) -> Vec<(f64, f64)> {
+fn worn(drive: &Watched) -> Vec<(f64, f64)> {
     let stress = |block: u32| drive.history(DieId(0), PlaneId(0), BlockId(block)).expect("the cells have physics").erase;
     drive.blocks().zip(0..).map(|(view, block)| (view.erases.into(), stress(block).into())).collect()
 }
 
 /// Means over all blocks of the erase count, the stress, and of the stress of one erase.
-fn means(drive: &Drive) -> [f64; 3] {
+fn means(drive: &Watched) -> [f64; 3] {
     let worn = worn(drive);
     let [erases, stress] = [worn.iter().map(|of| of.0).sum::<f64>(), worn.iter().map(|of| of.1).sum()];
     [erases / worn.len() as f64, stress / worn.len() as f64, stress / erases]
@@ -44,21 +44,21 @@ const MINUTE: Nanos = Nanos::from_millis(60_000);
 const WRITES: u32 = 120;
 
 /// A drive in the steady state of its load: what was filled in order is cheap to collect at first.
-fn begun() -> (Drive, impl Iterator<Item = HostRequest>) {
+fn begun() -> (Watched, impl Iterator<Item = HostRequest>) {
     let mut drive = drive(&[]);
     let mut load = at_random(&drive, 5);
     (0..4).for_each(|_| drive_write(&mut drive, &mut load, MINUTE));
     (drive, load)
 }
 
-fn lived() -> Drive {
+fn lived() -> Watched {
     let (mut drive, mut load) = begun();
     (0..WRITES).for_each(|_| drive_write(&mut drive, &mut load, MINUTE));
     drive
 }
 
 /// A drive of which each epoch of `writes` drive writes stands for `each`.
-fn leapt(writes: u32, each: u32, rest: Rest) -> Drive {
+fn leapt(writes: u32, each: u32, rest: Rest) -> Watched {
     let (mut drive, mut load) = begun();
     for _ in 0..WRITES / each {
         drive.begin_epoch();
@@ -111,12 +111,12 @@ fn a_leap_of_nothing_changes_nothing() {
 
 #[test]
 fn a_long_leap_brings_blocks_to_one_level_where_static_wear_levelling_would_and_no_erase_is_lost() {
-    let spread_after = |settings: &[&str], times: u32, load: &mut dyn FnMut(&Drive) -> Box<dyn Iterator<Item = HostRequest>>| {
+    let spread_after = |settings: &[&str], times: u32, load: &mut dyn FnMut(&Watched) -> Box<dyn Iterator<Item = HostRequest>>| {
         let mut drive = drive(settings);
         let mut load = load(&drive);
         drive.begin_epoch();
         (0..3).for_each(|_| drive_write(&mut drive, &mut load, MINUTE));
-        let erases = |drive: &Drive| drive.blocks().map(|block| block.erases).collect::<Vec<u32>>();
+        let erases = |drive: &Watched| drive.blocks().map(|block| block.erases).collect::<Vec<u32>>();
         let before = erases(&drive);
         assert_eq!(drive.leap(times, Rest::Measured).bound, Bound::Asked);
         let after = erases(&drive);
@@ -124,14 +124,14 @@ fn a_long_leap_brings_blocks_to_one_level_where_static_wear_levelling_would_and_
         let (most, least) = (after.iter().max().unwrap(), after.iter().min().unwrap());
         (most - least, f64::from(after.iter().sum::<u32>()) / f64::from(all), before.iter().filter(|&&erases| erases == 0).count())
     };
-    let mut uniform = |drive: &Drive| -> Box<dyn Iterator<Item = HostRequest>> { Box::new(at_random(drive, 9)) };
+    let mut uniform = |drive: &Watched| -> Box<dyn Iterator<Item = HostRequest>> { Box::new(at_random(drive, 9)) };
     let (drifted, _, _) = spread_after(&[], 1_000, &mut uniform);
     let (level, kept, cold) = spread_after(&["free_block.gap=40"], 1_000, &mut uniform);
     assert!(cold == 0 && drifted > 1_000 && level <= 8 && (kept - 1.0).abs() < 0.002, "{cold} cold: {drifted}, {level}, {kept}");
     // Levelling has no time to act.
     assert_eq!(spread_after(&["free_block.gap=40"], 3, &mut uniform), spread_after(&[], 3, &mut uniform));
     // Most blocks hold data that nobody overwrites. They follow the others all the same.
-    let mut hot = |drive: &Drive| -> Box<dyn Iterator<Item = HostRequest>> {
+    let mut hot = |drive: &Watched| -> Box<dyn Iterator<Item = HostRequest>> {
         let hot = drive.config().exported_units / 8 * drive.config().firmware.unit.0 / 512;
         Box::new(at_random(drive, 9).map(move |request| HostRequest { sector: request.sector % hot, ..request }))
     };
@@ -200,7 +200,7 @@ fn techniques_are_told_of_the_cycles_that_are_skipped() {
 }
 
 /// For each block that is used, the error rate of its worst layer after a year: blocks with more die earlier.
-fn frailty(drive: &Drive) -> Vec<f64> {
+fn frailty(drive: &Watched) -> Vec<f64> {
     let cells = drive.config().cells.as_ref().expect("it has physics");
     let (model, at) = (Model::new(&cells.physics).expect("it is checked"), Celsius(30.0));
     let rate = |index: u32| {

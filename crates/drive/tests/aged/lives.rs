@@ -1,7 +1,7 @@
 //! Drives that were given a life and drives that lived it.
 
 use wordline_cells::{Age, Condition, Model};
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_engine::BlockState;
 use wordline_plan::Plan;
 use wordline_units::{BlockId, Celsius, DieId, HostOp, HostRequest, PlaneId};
@@ -16,24 +16,24 @@ pub(crate) const SMALL: [&str; 6] = [
     "buffer.size=1 MiB",
 ];
 
-pub(crate) fn drive(settings: &[&str]) -> Drive {
+pub(crate) fn drive(settings: &[&str]) -> Watched {
     let plan = Plan::load_set("pageftl", &[&SMALL[..], settings].concat()).unwrap_or_else(|error| panic!("{error}"));
     let config = plan.build();
     let units = config.exported_units;
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     drive.construct_filled(units);
     drive
 }
 
 /// Overwrites of the whole drive in order, without end.
-fn in_order(drive: &Drive) -> impl Iterator<Item = HostRequest> + use<> {
+fn in_order(drive: &Watched) -> impl Iterator<Item = HostRequest> + use<> {
     let (units, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     (0..).map(move |unit| HostRequest::new(HostOp::Write, unit % units * sectors, sectors as u32))
 }
 
 /// Erase count of each group that is not open, with the stress that its first block has gone through: of erases, and of programs. Writes in order leave almost
 /// nothing to move, so the open group of moved data is never filled and never erased.
-fn lived(drive: &Drive) -> Vec<(u32, f64, f64)> {
+fn lived(drive: &Watched) -> Vec<(u32, f64, f64)> {
     let history = |block: u32| drive.history(DieId(0), PlaneId(0), BlockId(block)).expect("the cells have physics");
     drive
         .blocks()
@@ -61,7 +61,7 @@ fn a_drive_set_to_300_cycles_is_one_that_has_gone_through_300() {
     // Greedy takes the first of the victims that hold nothing, so that others which hold nothing are never erased.
     let mut cycled = drive(&["gc.victim=fifo"]);
     let mut load = in_order(&cycled);
-    let erases = |drive: &Drive| drive.blocks().map(|block| u64::from(block.erases)).sum::<u64>();
+    let erases = |drive: &Watched| drive.blocks().map(|block| u64::from(block.erases)).sum::<u64>();
     let (each, groups) = (cycled.config().exported_units, cycled.blocks().count() as u64);
     while erases(&cycled) < groups * u64::from(CYCLES) {
         cycled.age(&mut load, each / 4);

@@ -1,7 +1,7 @@
 //! Does what could not be read when it had to be moved become good again by being moved?
 
 use wordline_cells::{Faults, Retries};
-use wordline_drive::{Config, Drive, Image};
+use wordline_drive::{Config, Image, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
 
@@ -35,8 +35,8 @@ fn config(read_fail: f64) -> Config {
 const SECTORS: u64 = 8;
 
 /// The units whose read fails on a drive that goes on where `image` was taken, on flash that reads well; and the drive.
-fn unreadable(image: &Image) -> (Vec<u64>, Drive<Losses>) {
-    let mut drive = Drive::from_image(config(0.0), image.clone(), Losses::default()).expect("it is the same drive");
+fn unreadable(image: &Image) -> (Vec<u64>, Watched<Losses>) {
+    let mut drive = Watched::from_image(config(0.0), image.clone(), Losses::default()).expect("it is the same drive");
     let span = drive.config().exported_units;
     let mut reads = (0..span).map(|unit| HostRequest::new(HostOp::Read, unit * SECTORS, SECTORS as u32));
     serve(&mut drive, &mut reads, span);
@@ -45,10 +45,10 @@ fn unreadable(image: &Image) -> (Vec<u64>, Drive<Losses>) {
     (failed, drive)
 }
 
-fn worked() -> Drive<Losses> {
+fn worked() -> Watched<Losses> {
     let config = config(0.004);
     let span = config.exported_units;
-    let mut drive = Drive::new(config.clone(), Losses::default());
+    let mut drive = Watched::new(config.clone(), Losses::default());
     drive.construct_filled(span);
     serve(&mut drive, &mut uniform(&config, span, 1), span * 2);
     drive
@@ -88,7 +88,7 @@ fn what_was_lost_on_the_way_stays_lost_until_it_is_written_or_trimmed() {
 
 #[test]
 fn an_image_of_before_there_were_losses_is_read_and_has_none() {
-    let mut drive = Drive::new(config(0.0), ());
+    let mut drive = Watched::new(config(0.0), ());
     serve(&mut drive, &mut uniform(&config(0.0), 500, 1), 900);
     let image = drive.image().expect("it is settled");
     let mut bytes = image.to_bytes(7);
@@ -101,7 +101,7 @@ fn an_image_of_before_there_were_losses_is_read_and_has_none() {
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);
     let before = Image::from_bytes(&bytes, 7).expect("the format of before");
-    let restored = Drive::from_image(config(0.0), before, ()).expect("it is the same drive");
+    let restored = Watched::from_image(config(0.0), before, ()).expect("it is the same drive");
     assert_eq!(restored.image().expect("just restored"), image);
 }
 
@@ -112,7 +112,7 @@ fn ageing_loses_nothing_that_a_later_entry_of_the_retry_table_serves() {
     let faults = Faults { retries: Some(retries), ..Faults::default() };
     let config = Shape { unit: Bytes::kib(4), layers: 4, faults, ..Shape::default() }.config();
     let span = config.exported_units;
-    let mut drive = Drive::new(config.clone(), Losses::default());
+    let mut drive = Watched::new(config.clone(), Losses::default());
     drive.fill(1.0);
     let aged = drive.age(&mut uniform(&config, span, 8), 2 * span);
     assert!(aged.moved_units > span / 4, "little was moved: {aged:?}");

@@ -1,7 +1,7 @@
 //! Drives that are old without having been worked (aged without timing, constructed, restored from an image), and drives that keep bytes.
 
 use wordline_chip::Payload;
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_engine::{Completions, Observer};
 use wordline_units::HostRequest;
 
@@ -37,13 +37,13 @@ mod trims;
 mod warm;
 
 /// Serve `count` requests at a depth that keeps every die busy.
-fn serve<O: Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {
+fn serve<O: Observer>(drive: &mut Watched<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {
     drive.serve(load, Pace::Closed { depth: 256 }, Some(count));
     drive.settle();
 }
 
 /// The bytes that `request` reads, once it is answered; `None`: it failed.
-fn try_to<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
+fn try_to<P: Payload>(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
     let id = drive.submit(request, bytes);
     loop {
         if let Some(done) = drive.observer.take(id) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use wordline_drive::{Config, Drive, Image, Pace};
+use wordline_drive::{Config, Image, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_flash::Tally;
 use wordline_ftl::BlockGroup;
@@ -84,9 +84,9 @@ fn config() -> Config {
     Plan::load_set("pageftl", &small).unwrap_or_else(|error| panic!("{error}")).build()
 }
 
-fn run(tally: bool) -> (Drive<Reads>, Arc<Mutex<Told>>) {
+fn run(tally: bool) -> (Watched<Reads>, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::default()));
-    let mut drive = Drive::new(config(), Reads::default());
+    let mut drive = Watched::new(config(), Reads::default());
     drive.join(|| Box::new(Measurer { page: 0, tally, told: Arc::clone(&told) }));
     drive.fill(1.0);
     let (span, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
@@ -123,14 +123,14 @@ fn the_first_page_of_each_filling_is_measured_once_and_counted_where_that_is_wan
 #[test]
 fn measurements_that_wait_are_in_the_image_and_done_by_the_drive_that_goes_on() {
     let told = Arc::new(Mutex::new(Told::default()));
-    let mut drive = Drive::new(config(), Reads::default());
+    let mut drive = Watched::new(config(), Reads::default());
     drive.join(|| Box::new(Measurer { page: 4, tally: true, told: Arc::clone(&told) }));
     let sectors = drive.config().firmware.unit.0 / 512;
     drive.serve(&mut std::iter::once(HostRequest::new(HostOp::Write, 0, sectors as u32)), Pace::Closed { depth: 1 }, None);
     drive.settle();
     assert!(told.lock().expect("nobody panics").reads.is_empty(), "the page is not programmed yet");
     let image = drive.image().expect("settled");
-    let mut back = Drive::from_image(config(), image.clone(), Reads::default()).expect("it is the same drive");
+    let mut back = Watched::from_image(config(), image.clone(), Reads::default()).expect("it is the same drive");
     let services = |image: &Image| serde_json::to_value(image).expect("plain data")["services"].clone();
     assert_eq!(services(&back.image().expect("just restored")), services(&image));
     let mut load = (0..64).map(|unit| HostRequest::new(HostOp::Write, unit * sectors, sectors as u32));

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 
 use wordline_cells::Retries;
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, FlashEvent, Observer, StopKind};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::declaration::Site;
@@ -161,8 +161,8 @@ fn ours(config: &mut Config) {
 }
 
 /// More reads of `classes` than the dies can serve, beside overwrites and flushes, on a full drive.
-fn attacked(config: Config, planted: Option<Planted>, classes: &[Priority]) -> Drive<Seen> {
-    let mut drive = Drive::new(config, Seen::default());
+fn attacked(config: Config, planted: Option<Planted>, classes: &[Priority]) -> Watched<Seen> {
+    let mut drive = Watched::new(config, Seen::default());
     if let Some(planted) = planted {
         let (layout, sheet) = (*drive.firmware()[0].layout(), drive.config().sheet);
         drive.join(|| {
@@ -300,7 +300,7 @@ fn planted_mistakes_break_a_bound_or_leave_a_share_unused() {
     let drive = with(Planted::NotCounted, &[Priority::Low]);
     assert!(most_stops_now(&drive.observer) > 10, "a share that nobody counts is no share");
     // Under the right count a later erase of the same block has its share again.
-    let used = |drive: &Drive<Seen>| {
+    let used = |drive: &Watched<Seen>| {
         let mut seen = std::collections::BTreeSet::new();
         let erases = attacked_erases(&drive.observer);
         let later: Vec<u16> =
@@ -314,12 +314,12 @@ fn planted_mistakes_break_a_bound_or_leave_a_share_unused() {
 }
 
 /// Reads of a full drive that nobody writes to, a third of which need retries; as many of each of `classes`.
-fn read_alone(classes: &'static [Priority], with: impl FnOnce(&mut Config)) -> Drive<Seen> {
+fn read_alone(classes: &'static [Priority], with: impl FnOnce(&mut Config)) -> Watched<Seen> {
     let retried = |config: &mut Config| {
         config.faults.retries = Some(Retries { share: 0.3, mean: 3.0, alike: 0.0, entries: 12 });
         with(config);
     };
-    let mut drive = Drive::new(config(retried), Seen::default());
+    let mut drive = Watched::new(config(retried), Seen::default());
     drive.fill(1.0);
     let (span, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut draw = Draw::new(11, Stream::Address, 0);
@@ -360,7 +360,7 @@ fn a_read_that_gives_way_between_tries_senses_nothing_again_and_one_that_is_brok
 type Read = (u64, Priority, Nanos, Nanos);
 
 /// Number of reads that end before an earlier one of their die that is at least as urgent. `reads` are in the order of their arrival.
-fn overtakings(drive: &Drive<Seen>, reads: &[Read]) -> usize {
+fn overtakings(drive: &Watched<Seen>, reads: &[Read]) -> usize {
     // The latest end among the earlier reads of each die by their priority: what comes later and is no more urgent ends later.
     let mut latest = std::collections::BTreeMap::new();
     let overtakes = |(sector, priority, _, ended): &&Read| {
@@ -374,7 +374,7 @@ fn overtakings(drive: &Drive<Seen>, reads: &[Read]) -> usize {
 }
 
 /// The reads of a drive in the order of their arrival.
-fn arrived(drive: &Drive<Seen>) -> Vec<Read> {
+fn arrived(drive: &Watched<Seen>) -> Vec<Read> {
     let mut reads = drive.observer.reads.clone();
     reads.sort_by_key(|&(_, _, arrived, _)| arrived);
     reads

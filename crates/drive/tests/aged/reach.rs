@@ -4,7 +4,7 @@
 //! stands in [`UNREACHED`] with its reason, and a parameter that is reached may not stand there.
 
 use wordline_cells::{Parameter, Physics, Unit};
-use wordline_drive::{Config, Drive, Output, Pace};
+use wordline_drive::{Config, Output, Pace, Watched};
 use wordline_flash::Sanitisation;
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
@@ -126,7 +126,7 @@ fn run(trial: &Trial, change: impl FnOnce(&mut Physics)) -> (u64, Vec<u32>) {
     cells.physics.check().unwrap_or_else(|faults| panic!("{faults:?}"));
     let age = cells.age.expect("it was set");
     let (config, units) = (config.clone(), config.exported_units);
-    let mut drive = Drive::new(config.clone(), ());
+    let mut drive = Watched::new(config.clone(), ());
     drive.construct_filled(units);
     drive.set_age(&age);
     for (seed, temperature) in [(1, 30.0), (2, 55.0)] {

@@ -1,6 +1,6 @@
 //! Does a leap over reads bring a drive to where all of them would have brought it?
 
-use wordline_drive::{Drive, ReadLeapt};
+use wordline_drive::{ReadLeapt, Watched};
 use wordline_units::{HostOp, HostRequest};
 
 use crate::lives::drive;
@@ -9,7 +9,7 @@ const REFRESHES: [&str; 2] = ["techniques.read-disturb-refresh.on=true", "techni
 const READS: u64 = 4_000_000;
 
 /// Reads of all units in turn, as a leap takes its sample.
-fn in_turn(drive: &Drive, reads: u64) -> impl Iterator<Item = HostRequest> + use<> {
+fn in_turn(drive: &Watched, reads: u64) -> impl Iterator<Item = HostRequest> + use<> {
     let (units, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     (0..reads).map(move |read| HostRequest::new(HostOp::Read, read % units * sectors, sectors as u32))
 }

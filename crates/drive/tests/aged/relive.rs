@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use wordline_cells::Age;
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_engine::Observer;
 use wordline_flash::tables::Shown;
 use wordline_flash::{Status, Tables};
@@ -69,7 +69,7 @@ fn age(cycles: f64, retention: f64) -> Age {
 }
 
 /// A full drive that was set to `age`, and what was told of it by then.
-fn aged(card: &'static Card, age: &Age, dwells: &str) -> (Drive, Told, Arc<Mutex<Told>>) {
+fn aged(card: &'static Card, age: &Age, dwells: &str) -> (Watched, Told, Arc<Mutex<Told>>) {
     let small =
         ["flash.channels=1", "flash.dies_per_channel=2", "geometry.blocks=24", "mapping.over_provisioning=40 %", "cells.cycles=1", dwells];
     let mut config = Plan::load_set("pageftl", &small).unwrap_or_else(|error| panic!("{error}")).build();
@@ -77,7 +77,7 @@ fn aged(card: &'static Card, age: &Age, dwells: &str) -> (Drive, Told, Arc<Mutex
     config.firmware.sheet = config.sheet;
     config.firmware.tables = Tables::default();
     let told = Arc::new(Mutex::new(Told::default()));
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     drive.join(|| Box::new(Ager { card, told: Arc::clone(&told) }));
     drive.fill(1.0);
     let before = (drive.now(), drive.log().hash());
@@ -88,7 +88,7 @@ fn aged(card: &'static Card, age: &Age, dwells: &str) -> (Drive, Told, Arc<Mutex
     (drive, past, told)
 }
 
-fn overwrite<O: Observer>(drive: &mut Drive<O>) {
+fn overwrite<O: Observer>(drive: &mut Watched<O>) {
     let (units, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut load = (0..units).map(|unit| HostRequest::new(HostOp::Write, unit * sectors, sectors as u32));
     drive.serve(&mut load, Pace::Closed { depth: 16 }, None);

@@ -1,6 +1,6 @@
 //! Does a drive that cannot rest, or cannot be saved, name the work that keeps it?
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::seam::{Card, Ctx, News, Persists, Technique};
 use wordline_ftl::techniques::work::{NEVER, Work, WorkKind};
@@ -34,7 +34,7 @@ impl Technique for Mover {
 }
 
 /// A small drive of two dies with some writes behind it.
-fn written() -> Drive {
+fn written() -> Watched {
     let shape = Shape { channels: 1, blocks: 16, layers: 2, ..Shape::default() };
     let mut drive = shape.drive();
     let span = drive.config().exported_units / 2;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
@@ -72,10 +72,10 @@ fn config(settings: &[&str]) -> wordline_drive::Config {
     Plan::load_set("pageftl", &[&small, settings].concat()).unwrap_or_else(|error| panic!("{error}")).build()
 }
 
-fn drive(settings: &[&str]) -> Drive<Retries> {
+fn drive(settings: &[&str]) -> Watched<Retries> {
     let config = config(settings);
     let (units, age) = (config.exported_units, config.cells.as_ref().and_then(|cells| cells.age));
-    let mut drive = Drive::new(config, Retries::default());
+    let mut drive = Watched::new(config, Retries::default());
     drive.construct_filled(units);
     age.iter().for_each(|age| drive.set_age(age));
     drive
@@ -90,7 +90,7 @@ fn requests(op: HostOp, units: u64, seed: u64) -> impl Iterator<Item = HostReque
 }
 
 /// Counts of the next `count` random reads.
-fn read(drive: &mut Drive<Retries>, count: u64, seed: u64) -> &Retries {
+fn read(drive: &mut Watched<Retries>, count: u64, seed: u64) -> &Retries {
     let known = std::mem::take(&mut drive.observer.known);
     drive.observer = Retries { known, ..Retries::default() };
     let units = drive.config().exported_units;
@@ -152,7 +152,7 @@ fn pages_read_once_each_still_profit_from_those_before_them() {
 }
 
 /// Checks that `drive`, whose table was right before something changed, is right again soon. `plain` has the same history and no table.
-fn recovers(what: &str, plain: &mut Drive<Retries>, drive: &mut Drive<Retries>) {
+fn recovers(what: &str, plain: &mut Watched<Retries>, drive: &mut Watched<Retries>) {
     let without = read(plain, 30_000, 8);
     let (without, lost) = (without.mean(), without.failed);
     let (first, lost_first) = (read(drive, 30_000, 8).mean(), drive.observer.failed);
@@ -270,7 +270,7 @@ fn a_saved_drive_goes_on_with_what_it_has_learnt() {
         let mut first = drive(settings);
         read(&mut first, 30_000, 5);
         let image = first.image().expect("a settled drive");
-        let mut second = Drive::from_image(config(settings), image, Retries::default()).expect("its own image");
+        let mut second = Watched::from_image(config(settings), image, Retries::default()).expect("its own image");
         let ends = [&mut first, &mut second].map(|drive| read(drive, 20_000, 6).by_retries.clone());
         assert_eq!(ends[0], ends[1], "{settings:?}");
     }

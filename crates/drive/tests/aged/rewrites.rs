@@ -1,7 +1,7 @@
 //! Do rewrites come under saturation, whatever the settings of GC and of the scheduler? A rewrite frees as much room as it takes, so nothing but a full die may
 //! keep it waiting.
 
-use wordline_drive::{Drive, Pace, RewriteCounts};
+use wordline_drive::{Pace, RewriteCounts, Watched};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, HostOp, HostRequest, Nanos};
 
@@ -19,7 +19,7 @@ const SHAPE: [&str; 8] = [
 ];
 
 /// Reads of a few hot units, and writes of a small part of the rest: one of two requests each, or one of ten.
-fn load(drive: &Drive, writes_in_ten: u64) -> impl Iterator<Item = HostRequest> + use<> {
+fn load(drive: &Watched, writes_in_ten: u64) -> impl Iterator<Item = HostRequest> + use<> {
     let (units, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut draw = Draw::new(7, Stream::Address, 0);
     std::iter::from_fn(move || {

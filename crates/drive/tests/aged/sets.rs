@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_flash::{ReadOffsets, ReadSets, ReadTry, Status};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
@@ -115,9 +115,9 @@ fn config(sets: Vec<ReadOffsets>, able: bool) -> Config {
     config
 }
 
-fn run(config: Config, first: ReadTry, card: &'static Card, op: HostOp) -> (Drive<Costs>, Arc<Told>) {
+fn run(config: Config, first: ReadTry, card: &'static Card, op: HostOp) -> (Watched<Costs>, Arc<Told>) {
     let told = Arc::new(Told::default());
-    let mut drive = Drive::new(config, Costs::default());
+    let mut drive = Watched::new(config, Costs::default());
     drive.join(|| Box::new(Begins { first, card, told: Arc::clone(&told) }));
     drive.fill(1.0);
     let age = drive.config().cells.as_ref().and_then(|cells| cells.age).expect("it is set");
@@ -163,7 +163,7 @@ fn changed_registers_alone_take_time() {
 
 #[test]
 fn an_erase_is_traced_for_those_who_ask_on_dies_that_can_and_takes_its_time() {
-    let erases = |(_, told): &(Drive<Costs>, Arc<Told>)| (told.erases.load(Ordering::Relaxed), told.traced.load(Ordering::Relaxed));
+    let erases = |(_, told): &(Watched<Costs>, Arc<Told>)| (told.erases.load(Ordering::Relaxed), told.traced.load(Ordering::Relaxed));
     let run = |able, card| run(config(vec![], able), ReadTry::DEFAULT, card, HostOp::Write);
     let (silent, cannot, traced) = (run(true, &CARD), run(false, &ASKS), run(true, &ASKS));
     let (all, with) = erases(&traced);

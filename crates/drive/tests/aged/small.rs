@@ -1,7 +1,7 @@
 //! Small drives and uniform loads.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Trims, Weights};
+use wordline_drive::{Config, Costs, Ecc, SearchSteps, Trims, Watched, Weights};
 use wordline_flash::{ProgramScope, example};
 use wordline_ftl::config::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -121,8 +121,8 @@ impl Shape {
         }
     }
 
-    pub(crate) fn drive(&self) -> Drive {
-        Drive::new(self.config(), ())
+    pub(crate) fn drive(&self) -> Watched {
+        Watched::new(self.config(), ())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A steady state that was constructed against one that was worked for.
 
 use wordline_cells::Faults;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_engine::BlockState;
 use wordline_flash::ProgramScope;
 use wordline_ftl::victim::VictimPolicy;
@@ -12,7 +12,7 @@ use crate::serve;
 use crate::small::{Shape, uniform};
 
 /// Fullness of the closed blocks: mean, and five quantiles, as shares of a block.
-fn fullness(drive: &Drive) -> [f64; 6] {
+fn fullness(drive: &Watched) -> [f64; 6] {
     let mut full: Vec<f64> = drive
         .blocks()
         .filter(|block| block.state == BlockState::Closed)
@@ -27,7 +27,7 @@ fn span(shape: &Shape, fill: f64) -> u64 {
     (shape.config().exported_units as f64 * fill) as u64
 }
 
-fn worked(shape: &Shape, fill: f64, times: u64) -> Drive {
+fn worked(shape: &Shape, fill: f64, times: u64) -> Watched {
     let mut drive = shape.drive();
     drive.fill(fill);
     let span = span(shape, fill);
@@ -35,7 +35,7 @@ fn worked(shape: &Shape, fill: f64, times: u64) -> Drive {
     drive
 }
 
-fn constructed(shape: &Shape, fill: f64) -> Drive {
+fn constructed(shape: &Shape, fill: f64) -> Watched {
     let mut drive = shape.drive();
     drive.construct_steady(&vec![fill; shape.config().cores as usize], 7);
     drive.audit().unwrap_or_else(|problem| panic!("{shape:?} filled to {fill}: {problem}"));
@@ -75,7 +75,7 @@ fn a_constructed_steady_state_is_the_one_that_overwriting_ends_in() {
 }
 
 /// Fullness of the closed blocks of the dies that `is_core` names, in the mean.
-fn mean_fullness(drive: &Drive, is_core: impl Fn(u16) -> bool) -> f64 {
+fn mean_fullness(drive: &Watched, is_core: impl Fn(u16) -> bool) -> f64 {
     let closed = drive.blocks().filter(|block| block.state == BlockState::Closed && is_core(block.die.0));
     let (full, count) =
         closed.fold((0.0, 0.0), |(full, count), block| (full + f64::from(block.valid) / f64::from(block.capacity), count + 1.0));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::seam::{Ask, Card, Ctx, News, Persists, Technique};
 use wordline_plan::Plan;
@@ -65,7 +65,7 @@ fn erases(passes_over: Option<u64>) -> Vec<(u16, u16)> {
     let small = ["flash.channels=1", "flash.dies_per_channel=2", "geometry.blocks=24", "mapping.over_provisioning=40 %"];
     let config = Plan::load_set("paftl", &small).unwrap_or_else(|error| panic!("{error}")).build();
     let books = Arc::new(Mutex::new(Books::default()));
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     drive.join(|| Box::new(Listens { books: Arc::clone(&books), passes_over }));
     drive.fill(1.0);
     let (span, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);

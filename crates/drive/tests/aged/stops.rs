@@ -1,6 +1,6 @@
 //! Does a drive stop what it is told to stop, as its sheet says, and lose nothing by it?
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, FlashEvent, Observer, StopKind};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
@@ -91,8 +91,8 @@ fn config(change: impl FnOnce(&mut Config)) -> Config {
 }
 
 /// Overwrites of a full drive beside `reads`, a share of all requests, `gap` from one to the next.
-fn run(config: Config, urgency: Urgency, (gap, reads): (Nanos, f64), requests: u64) -> Drive<Seen> {
-    let mut drive = Drive::new(config, Seen::default());
+fn run(config: Config, urgency: Urgency, (gap, reads): (Nanos, f64), requests: u64) -> Watched<Seen> {
+    let mut drive = Watched::new(config, Seen::default());
     drive.join(|| Box::new(Always(urgency, u16::MAX)));
     drive.fill(1.0);
     let (span, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
@@ -179,9 +179,9 @@ fn a_read_is_broken_off_for_one_of_a_higher_class_alone() {
         run(config(change), Urgency::Now, (Nanos::from_micros(60), 0.9), 20_000)
     };
     let (with, without) = (reads(true), reads(false));
-    let aborted = |drive: &Drive<Seen>| stops_of(&drive.observer, |(_, kind, _)| *kind == FlashOp::Read);
+    let aborted = |drive: &Watched<Seen>| stops_of(&drive.observer, |(_, kind, _)| *kind == FlashOp::Read);
     assert!(aborted(&with) > 200 && aborted(&without) == 0, "{} reads were broken off", aborted(&with));
-    let mean = |drive: &Drive<Seen>, class: Priority| {
+    let mean = |drive: &Watched<Seen>, class: Priority| {
         let of: Vec<f64> = drive.observer.reads.iter().filter(|(of, _)| *of == class).map(|(_, span)| span.as_secs_f64()).collect();
         of.iter().sum::<f64>() / of.len() as f64
     };
@@ -209,7 +209,7 @@ fn bursts(span: u64, sectors: u64) -> impl Iterator<Item = HostRequest> {
 #[test]
 fn what_reads_would_hold_for_long_goes_on_after_the_longest_hold() {
     let longest = |held_max: Option<Nanos>| {
-        let mut drive = Drive::new(config(|config| config.firmware.schedule.held_max = held_max), Seen::default());
+        let mut drive = Watched::new(config(|config| config.firmware.schedule.held_max = held_max), Seen::default());
         drive.join(|| Box::new(Always(Urgency::AtStep, 1)));
         drive.fill(1.0);
         let (span, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);

@@ -1,6 +1,6 @@
 //! TRIMs that the firmware is given whole, or page by page.
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos};
@@ -44,13 +44,13 @@ impl Observer for Seen {
     }
 }
 
-fn drive(trims: &str, more: &[&str]) -> Drive<Seen> {
+fn drive(trims: &str, more: &[&str]) -> Watched<Seen> {
     let settings = ["cells.physics=false", "geometry.blocks=24", "mapping.over_provisioning=40 %", &format!("controller.trims={trims}")];
     let plan = Plan::load_set("scrssd", &[&settings[..], more].concat()).unwrap_or_else(|error| panic!("{error}"));
-    Drive::new(plan.build(), Seen::default())
+    Watched::new(plan.build(), Seen::default())
 }
 
-fn ask(drive: &mut Drive<Seen>, op: HostOp, first: u64, sectors: u32) {
+fn ask(drive: &mut Watched<Seen>, op: HostOp, first: u64, sectors: u32) {
     drive.serve(&mut std::iter::once(HostRequest::new(op, first, sectors)), Pace::Closed { depth: 1 }, None);
 }
 

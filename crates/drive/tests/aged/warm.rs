@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use wordline_cells::Age;
-use wordline_drive::{Drive, Image, Pace};
+use wordline_drive::{Image, Pace, Watched};
 use wordline_flash::tables::Aging;
 use wordline_flash::{Status, Tables};
 use wordline_ftl::BlockGroup;
@@ -49,12 +49,12 @@ impl Technique for Watcher {
     }
 }
 
-fn drive(is_asked: bool) -> (Drive, Arc<Mutex<Erases>>) {
+fn drive(is_asked: bool) -> (Watched, Arc<Mutex<Erases>>) {
     let small = ["flash.channels=1", "flash.dies_per_channel=1", "geometry.blocks=32", "mapping.over_provisioning=40 %"];
     let mut config = Plan::load_set("pageftl", &small).unwrap_or_else(|error| panic!("{error}")).build();
     config.firmware.tables = Tables { aging: Some(Arc::new(Aging { energy: 1.1, ..Aging::default() })), ..Tables::default() };
     let erases = Arc::new(Mutex::new(Erases::new()));
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     if is_asked {
         drive.join(|| Box::new(Watcher(Arc::clone(&erases))));
     }
@@ -63,21 +63,21 @@ fn drive(is_asked: bool) -> (Drive, Arc<Mutex<Erases>>) {
 }
 
 /// The time for which each group that holds data has kept it.
-fn kept(drive: &Drive) -> Vec<Kept> {
+fn kept(drive: &Watched) -> Vec<Kept> {
     let (ftl, now) = (&drive.firmware()[0], drive.now());
     let groups = (0..ftl.layout().group_count() as u32).map(BlockGroup).filter(|&group| ftl.groups().valid(group) > 0);
     groups.map(|group| ftl.view(now).kept(group).expect("it has been programmed")).collect()
 }
 
 /// Write all of the drive once, in order.
-fn overwrite(drive: &mut Drive) {
+fn overwrite(drive: &mut Watched) {
     let (units, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut load = (0..units).map(|unit| HostRequest::new(HostOp::Write, unit * sectors, sectors as u32));
     drive.serve(&mut load, Pace::Closed { depth: 16 }, None);
     drive.settle();
 }
 
-fn pass(drive: &mut Drive, seconds: u64) {
+fn pass(drive: &mut Watched, seconds: u64) {
     let until = drive.now() + Nanos::from_secs(seconds);
     drive.run_until(until);
 }
@@ -151,7 +151,8 @@ fn who_asks_for_services_changes_no_event_and_an_image_has_what_they_know() {
     assert_ne!(knows, nothing);
     assert_eq!(Image::from_bytes(&knows.to_bytes(1), 1), Ok(knows.clone()));
     let config = with.config().clone();
-    let back = Drive::from_image_at(config.clone(), knows.clone(), without.now(), ()).expect("a core without services has no use for them");
+    let back =
+        Watched::from_image_at(config.clone(), knows.clone(), without.now(), ()).expect("a core without services has no use for them");
     assert_eq!(back.image(), Ok(nothing));
 }
 
@@ -161,7 +162,7 @@ fn a_restored_drive_goes_on_by_a_clock_of_its_own() {
     let (mut used, _) = drive(false);
     overwrite(&mut used);
     let config = used.config().clone();
-    let mut back = Drive::from_image(config, used.image().expect("settled"), ()).expect("it is the same drive");
+    let mut back = Watched::from_image(config, used.image().expect("settled"), ()).expect("it is the same drive");
     overwrite(&mut back);
     let (units, sectors) = (back.config().exported_units, back.config().firmware.unit.0 / 512);
     let mut reads = (0..units).map(|unit| HostRequest::new(HostOp::Read, unit * sectors, sectors as u32));

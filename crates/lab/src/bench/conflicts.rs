@@ -1,6 +1,6 @@
 //! Bench of operations that give way to reads: who waits for whom, how often erases are stopped, and what that does to garbage collection (000 §4.1, §4.2).
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer, StopKind};
 use wordline_report::html::figure::{Columns, Figure};
 use wordline_report::waits::Behind;
@@ -140,7 +140,7 @@ fn read_alone(setup: &Setup, at: &At, classes: [Priority; 2]) -> Result<(Tries, 
         .and_then(|cells| cells.age)
         .ok_or_else(|| LabError::Usage("conflicts.old: the drive takes no age".to_owned()))?;
     let (units, sectors) = (config.exported_units, config.firmware.unit.0 / SECTOR_BYTES);
-    let mut drive = Drive::new(config, Tries::default());
+    let mut drive = Watched::new(config, Tries::default());
     drive.construct_filled(units);
     drive.set_age(&age);
     let before = drive.sensings();

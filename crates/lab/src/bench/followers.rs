@@ -2,7 +2,7 @@
 //! §4.1.2 to §4.1.4, §5.1).
 
 use wordline_cells::Age;
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest, Nanos};
@@ -165,7 +165,7 @@ fn kept(setup: &Setup, at: &At) -> Result<(Programs, f64), LabError> {
             HostRequest::new(op, sector, sectors)
         })
     };
-    let mut drive = Drive::new(config, Programs::default());
+    let mut drive = Watched::new(config, Programs::default());
     drive.observer = Programs::new(drive.config());
     let pace = Pace::Closed { depth: at.depth };
     drive.set_age(&Age { cycles, dwell: 0.0, retention: 0.0, temperature: at.kept_at.0 });

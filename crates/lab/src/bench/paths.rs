@@ -2,7 +2,7 @@
 //!
 //! A whole drive is run, in its own time, and its flash operations are watched. Its cells are those of the drive's chip; the study's has no part in it.
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
@@ -100,7 +100,7 @@ impl Observer for Seen {
 }
 
 /// Runs a drive under `count` requests for single units at random places.
-fn work(plan: &Plan, op: HostOp, count: u64, depth: u32, steady: bool) -> Drive<Seen> {
+fn work(plan: &Plan, op: HostOp, count: u64, depth: u32, steady: bool) -> Watched<Seen> {
     let config = plan.build();
     let (units, seed, unit) = (config.exported_units, config.seed, config.firmware.unit.0);
     let seen = Seen::default();

@@ -3,7 +3,7 @@
 //! The bench of `life` judges RealWear by what a tester sees of a lot; here the firmware judges its own blocks by one page of each filling.
 
 use wordline_cells::{Block, Condition, Model};
-use wordline_drive::{Config, Drive};
+use wordline_drive::{Config, Watched};
 use wordline_report::html::figure::{Columns, Figure};
 use wordline_units::{BlockId, Celsius, DieId, Wear};
 
@@ -78,7 +78,7 @@ fn look(setup: &Setup, at: &At, cycles: f64) -> Result<(Vec<Seen>, Config), LabE
     let model = Model::new(&cells.physics).expect("the plan has checked it");
     let home = Celsius(age.temperature);
     let condition = Condition::new(model.cycled(age.cycles, age.dwell, home), home).kept(at.kept);
-    let mut drive = Drive::new(config.clone(), ());
+    let mut drive = Watched::new(config.clone(), ());
     drive.construct_filled(config.exported_units);
     drive.set_age(&age);
     let see = |(die, block, wear): (DieId, BlockId, Option<Wear>)| {

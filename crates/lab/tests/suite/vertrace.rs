@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use wordline_drive::{Drive, FlashPlace, Holds, Output, Pace};
+use wordline_drive::{FlashPlace, Holds, Output, Pace, Watched};
 use wordline_engine::{Event, Observer, UnitPlace, UnitStep};
 use wordline_plan::Plan;
 use wordline_report::VerTrace;
@@ -193,7 +193,7 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
     }
     let depth = load.queue_depth();
     let filled = load.prefilled().0 / config.firmware.unit.0;
-    let mut drive = Drive::new(config, both);
+    let mut drive = Watched::new(config, both);
     drive.construct_filled(filled);
     let mapped: Vec<(u64, UnitPlace)> = drive.mapped().collect();
     for (unit, place) in mapped {
@@ -249,7 +249,7 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
 }
 
 /// Chips hold of each file what the books count, by spare areas and the drive's map.
-fn in_the_chips(drive: Drive<Both>, seed: u64) {
+fn in_the_chips(drive: Watched<Both>, seed: u64) {
     let (books, twin) = (&drive.observer.books, &drive.observer.twin);
     let holder = |(place, flash)| books.holder(place).map(|(file, _)| (flash, file));
     let held: BTreeMap<FlashPlace, u32> = drive.unit_places().filter_map(holder).collect();
@@ -270,7 +270,7 @@ fn in_the_chips(drive: Drive<Both>, seed: u64) {
     assert_eq!(found, expected, "seed {seed}");
 }
 
-fn agree(drive: &Drive<Both>, seed: u64, served: u64) {
+fn agree(drive: &Watched<Both>, seed: u64, served: u64) {
     let (books, twin) = (&drive.observer.books, &drive.observer.twin);
     books.check(drive.mapped()).unwrap_or_else(|problem| panic!("seed {seed}, request {served}: {problem}"));
     assert!(drive.mapped().eq(twin.map.iter().map(|(&unit, &place)| (unit, place))), "seed {seed}, request {served}: the twin's map");

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use wordline_cells::{Block, Condition, Model};
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
@@ -74,16 +74,16 @@ fn small(name: &str, settings: &[&str]) -> Config {
 }
 
 /// A drive as old as its plan says, filled, with nothing served yet.
-fn old(config: Config) -> Drive<Seen> {
+fn old(config: Config) -> Watched<Seen> {
     let (span, age) = (config.exported_units, config.cells.as_ref().and_then(|cells| cells.age));
-    let mut drive = Drive::new(config, Seen::default());
+    let mut drive = Watched::new(config, Seen::default());
     drive.construct_filled(span);
     age.iter().for_each(|age| drive.set_age(age));
     drive
 }
 
 /// Reads of all units, each once, in an order drawn from `seed`.
-fn read_all(drive: &mut Drive<Seen>, seed: u64) {
+fn read_all(drive: &mut Watched<Seen>, seed: u64) {
     let (span, sectors) = (drive.config().exported_units, (drive.config().firmware.unit.0 / 512) as u32);
     let mut draw = Draw::new(seed, Stream::Address, 0);
     let start = draw.below(span);
@@ -162,18 +162,18 @@ fn a_block_with_a_read_beyond_two_retries_is_moved_where_that_is_asked_for() {
 }
 
 /// The groups of the drive's only core.
-fn all(drive: &Drive<Seen>) -> impl Iterator<Item = BlockGroup> + use<> {
+fn all(drive: &Watched<Seen>) -> impl Iterator<Item = BlockGroup> + use<> {
     (0..drive.firmware()[0].layout().group_count() as u32).map(BlockGroup)
 }
 
 /// Wear of all groups in service, as the core knows it.
-fn wear_of(drive: &Drive<Seen>) -> Vec<Wear> {
+fn wear_of(drive: &Watched<Seen>) -> Vec<Wear> {
     let groups = drive.firmware()[0].groups();
     all(drive).filter(|&group| groups.use_of(group) != Use::Bad).filter_map(|group| groups.wear(group)).collect()
 }
 
 /// Overwrites a few units most of the time, so that the others are moved again and again, until so many pages are copied inside their dies.
-fn overwrite_until_copied(drive: &mut Drive<Seen>, copied: u64) {
+fn overwrite_until_copied(drive: &mut Watched<Seen>, copied: u64) {
     const ROUND: u64 = 20_000;
     let (span, sectors) = (drive.config().exported_units, (drive.config().firmware.unit.0 / 512) as u32);
     let mut draw = Draw::new(11, Stream::Address, 0);
@@ -218,7 +218,7 @@ fn copies_within_the_threshold_lose_nothing_in_a_year_and_copies_without_one_do(
 }
 
 /// Overwrites a drive at random until it takes no more, for `most` drive writes at most. Returns how many it took, if it takes no more.
-fn wear_out(drive: &mut Drive<Seen>, most: u64) -> Option<u64> {
+fn wear_out(drive: &mut Watched<Seen>, most: u64) -> Option<u64> {
     let (span, sectors) = (drive.config().exported_units, (drive.config().firmware.unit.0 / 512) as u32);
     let mut draw = Draw::new(9, Stream::Address, 0);
     for written in 1..=most {

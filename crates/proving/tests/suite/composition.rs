@@ -2,7 +2,7 @@
 //!
 //! Does not check: whether they go well together, which is measured in `docs/reference/interactions.md`.
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Start};
 use wordline_ftl::techniques::seam::{Card, Ctx, Fit, Moving, News, Persists, Place, Technique};
@@ -14,9 +14,9 @@ use wordline_proving::interactions::{SMALL, Small, bursts, config, overwrites};
 use wordline_units::{Cause, FlashOp, Nanos};
 
 /// A drive under overwrites and then bursts; `join`: more techniques join it first.
-fn hash(config: Config, join: impl FnOnce(&mut Drive<Tally>)) -> (u64, Drive<Tally>) {
+fn hash(config: Config, join: impl FnOnce(&mut Watched<Tally>)) -> (u64, Watched<Tally>) {
     let (span, age) = (config.exported_units, config.cells.as_ref().and_then(|cells| cells.age));
-    let mut drive = Drive::new(config, Tally::default());
+    let mut drive = Watched::new(config, Tally::default());
     join(&mut drive);
     drive.construct_filled(span);
     age.iter().for_each(|age| drive.set_age(age));
@@ -28,7 +28,7 @@ fn hash(config: Config, join: impl FnOnce(&mut Drive<Tally>)) -> (u64, Drive<Tal
     (drive.log().hash(), drive)
 }
 
-fn nobody(_: &mut Drive<Tally>) {}
+fn nobody(_: &mut Watched<Tally>) {}
 
 #[test]
 fn does_a_bystander_change_nothing_beside_any_technique() {
@@ -116,7 +116,7 @@ impl Technique for Holder {
 fn moved(due: Option<Nanos>, holds: bool, rest: Nanos) -> u64 {
     let config = config(&[]);
     let span = config.exported_units;
-    let mut drive = Drive::new(config, Tally::default());
+    let mut drive = Watched::new(config, Tally::default());
     drive.join(|| Box::new(Mover { due, asked: false }));
     if holds {
         drive.join(|| Box::new(Holder));

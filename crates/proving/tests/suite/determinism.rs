@@ -3,7 +3,7 @@
 //!
 //! Does not check: other machines (the hash has no floating-point number of the platform in it, but only running there can tell).
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_ftl::techniques::{Choice, crypto_erase, idle_reclaim, page_lock, read_disturb_refresh};
 use wordline_proving::bench::{self, Tally, overwrites, watched};
 use wordline_proving::shape;
@@ -32,7 +32,7 @@ fn mixed(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
 
 fn hash(config: Config) -> u64 {
     let span = config.exported_units;
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     drive.construct_filled(span);
     drive.serve(&mut mixed(1, span), CLOSED, Some(COUNT));
     drive.log().hash()
@@ -78,7 +78,7 @@ fn is_a_watched_run_the_same_run() {
 fn is_a_run_cut_into_rounds_the_same_run() {
     let config = config(&[]);
     let span = config.exported_units;
-    let mut drive = Drive::new(config.clone(), ());
+    let mut drive = Watched::new(config.clone(), ());
     drive.construct_filled(span);
     let mut load = mixed(1, span);
     let mut left = COUNT;
@@ -128,7 +128,7 @@ fn hash_of_writes(techniques: &[Choice], insecure: bool) -> u64 {
         (timing.scrub, timing.reprogram) = (Nanos::from_micros(100), Nanos::from_micros(100));
     }
     let span = config.exported_units;
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     let mut all = mixed(1, span).map(|request| HostRequest {
         attributes: Attributes::NONE.with_secure(!insecure),
         op: if request.op == HostOp::Read { HostOp::Trim } else { request.op },
@@ -172,8 +172,8 @@ fn does_the_order_of_techniques_in_a_plan_change_nothing() {
     assert_ne!(expected, hash(config(&[])));
 }
 
-fn served(config: Config, load: impl Iterator<Item = HostRequest>, pace: Pace, count: u64) -> Drive<Tally> {
-    let mut drive = Drive::new(config, Tally::default());
+fn served(config: Config, load: impl Iterator<Item = HostRequest>, pace: Pace, count: u64) -> Watched<Tally> {
+    let mut drive = Watched::new(config, Tally::default());
     let span = drive.config().exported_units;
     drive.construct_filled(span);
     drive.serve(&mut load.take(count as usize), pace, None);

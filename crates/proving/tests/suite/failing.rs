@@ -7,7 +7,7 @@
 
 use wordline_cells::Age;
 use wordline_chip::DieFault;
-use wordline_drive::{Config, Drive, Fault, Pace};
+use wordline_drive::{Config, Fault, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
@@ -61,8 +61,8 @@ impl Observer for Told {
     }
 }
 
-fn filled(config: &Config) -> Drive<Told> {
-    let mut drive = Drive::new(config.clone(), Told::default());
+fn filled(config: &Config) -> Watched<Told> {
+    let mut drive = Watched::new(config.clone(), Told::default());
     drive.construct_filled(config.exported_units);
     drive
 }
@@ -81,7 +81,7 @@ fn mixed(config: &Config, seed: u64, reads: f64) -> impl Iterator<Item = HostReq
 }
 
 /// A unit that lies on `die`.
-fn on(drive: &Drive<Told>, die: DieId) -> u64 {
+fn on(drive: &Watched<Told>, die: DieId) -> u64 {
     let sectors = u64::from(unit_sectors(drive.config()));
     let lies = |unit: &u64| drive.locate(unit * sectors).on_flash.is_some_and(|place| place.die == die);
     (0..drive.config().exported_units).find(lies).expect("every die holds something")
@@ -119,7 +119,7 @@ fn a_failed_die_is_found_within_a_tenth_of_a_second_idle_and_under_load() {
 }
 
 /// A drive of 32 dies of a chip with physics, aged.
-fn aged(seed: u64, cycles: f64) -> Drive<Told> {
+fn aged(seed: u64, cycles: f64) -> Watched<Told> {
     let settings = [
         "flash.channels=8",
         "flash.dies_per_channel=4",
@@ -186,7 +186,7 @@ fn is_given_up(ftl: &Firmware, die: DieId) -> bool {
 }
 
 /// A drive of `config` on which a die fails under load. Nothing is done there any more, and all that waits comes to its end.
-fn lets_go(what: &str, mut config: Config) -> Drive<Told> {
+fn lets_go(what: &str, mut config: Config) -> Watched<Told> {
     // Room for a die to fail.
     config.exported_units = config.exported_units * 6 / 10;
     let mut drive = filled(&config);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_proving::bench::overwrites;
@@ -80,7 +80,7 @@ impl Observer for Log {
 
 fn run(config: Config, seed: u64, count: u64) -> Log {
     let (span, sectors) = (config.exported_units, (config.firmware.unit.0 / 512) as u32);
-    let mut drive = Drive::new(config, Log::default());
+    let mut drive = Watched::new(config, Log::default());
     drive.construct_filled(span);
     drive.serve(&mut overwrites(seed, span, sectors), Pace::Closed { depth: 64 }, Some(count));
     drive.settle();

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, Condition, Disturbed, Look, Model};
-use wordline_drive::{Drive, Output, Pace};
+use wordline_drive::{Output, Pace, Watched};
 use wordline_plan::Plan;
 use wordline_units::{Celsius, HostOp, HostRequest, Nanos};
 
@@ -42,7 +42,7 @@ fn lost(plan: &Plan, age: &Age) -> (usize, usize, usize) {
     twins.iter_mut().for_each(|twin| twin.set_age(age, Nanos::ZERO, |_| geometry.pages() as u16));
     let condition = Condition::new(model.cycled(age.cycles, age.dwell, at), at).kept(model.kept(age.retention, at));
 
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     let units = drive.config().exported_units;
     drive.construct_filled(units);
     drive.set_age(age);
@@ -93,7 +93,7 @@ fn no_block_dies_through_the_read_path_before_its_errors_say_so() {
 #[test]
 fn host_reads_past_the_end_of_the_table_take_their_time_and_are_answered() {
     let served = |search: &str| {
-        let mut drive = Drive::new(plan(search).build(), ());
+        let mut drive = Watched::new(plan(search).build(), ());
         let units = drive.config().exported_units;
         drive.construct_filled(units);
         drive.set_age(&aged(6_000.0));

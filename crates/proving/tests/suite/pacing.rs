@@ -1,6 +1,6 @@
 //! Does reclaim in turns with the host shorten the worst writes, cost nothing else, and hold what it was given?
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_ftl::scheduler::Scheduler;
 use wordline_proving::bench::{self, Tally, judged, overwrites, watched};
 use wordline_proving::cut;
@@ -19,7 +19,7 @@ fn config(scheduler: Scheduler) -> Config {
     config
 }
 
-fn steady(scheduler: Scheduler) -> Drive<bench::Watch> {
+fn steady(scheduler: Scheduler) -> Watched<bench::Watch> {
     let config = config(scheduler);
     let span = config.exported_units;
     let mut drive = watched(config, Some(32));

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::Acknowledge;
@@ -27,7 +27,7 @@ fn config() -> Config {
     config
 }
 
-fn must_serve(name: &str, config: Config, load: impl Iterator<Item = HostRequest>, count: u64) -> Drive<bench::Watch> {
+fn must_serve(name: &str, config: Config, load: impl Iterator<Item = HostRequest>, count: u64) -> Watched<bench::Watch> {
     let units = config.exported_units;
     let mut drive = watched(config, Some(DEPTH));
     drive.construct_filled(units);
@@ -101,7 +101,7 @@ fn does_an_erase_always_follow_reclaim_even_when_it_is_put_off() {
         let mut config = config();
         config.firmware.gc.preemptible = preemptible;
         let span = config.exported_units;
-        let mut drive = Drive::new(config, Victims::default());
+        let mut drive = Watched::new(config, Victims::default());
         drive.construct_filled(span);
         drive.serve(&mut overwrites(SEED, span, SECTORS), CLOSED, Some(60_000));
         assert!(drive.observer.most <= 2, "{} victims of one die wait for their erase", drive.observer.most);
@@ -130,7 +130,7 @@ fn does_every_bus_rate_count_above_1000_mt_s_too() {
     for mega in [800, 1_000, 1_200, 2_400, 4_800] {
         let mut config = config();
         config.channel = Rate::from_mega_transfers(mega, 8);
-        let mut drive = Drive::new(config.clone(), Tally::default());
+        let mut drive = Watched::new(config.clone(), Tally::default());
         drive.construct_filled(config.exported_units);
         drive.serve(&mut (0..1_000).map(|n| bench::request(HostOp::Read, n, 1, SECTORS)), Pace::Closed { depth: 1 }, None);
         let mean = Tally::mean(&drive.observer.reads);
@@ -190,7 +190,7 @@ fn does_static_wear_levelling_move_a_block_that_lags_behind() {
     let mut config = config();
     config.firmware.free_block.gap = Some(GAP);
     let units = config.exported_units;
-    let mut drive = Drive::new(config, Wear::default());
+    let mut drive = Watched::new(config, Wear::default());
     drive.construct_filled(units);
     drive.serve(&mut overwrites(SEED, units / 10, SECTORS), CLOSED, Some(300_000));
     println!("{} blocks moved for wear", drive.observer.moved);
@@ -220,7 +220,7 @@ fn do_two_drives_in_one_process_leave_each_other_alone() {
     let alone = |seed: u64| {
         let mut config = config();
         config.seed = seed;
-        let mut drive = Drive::new(config.clone(), ());
+        let mut drive = Watched::new(config.clone(), ());
         drive.construct_filled(config.exported_units);
         (drive, overwrites(seed, config.exported_units, SECTORS))
     };

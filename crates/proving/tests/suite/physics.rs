@@ -3,7 +3,7 @@
 //! Does not check: whether the model is right. That is the business of the studies.
 
 use wordline_cells::{Age, Condition, Model};
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Pace, Watched};
 use wordline_plan::Plan;
 use wordline_report::{Metrics, Scope};
 use wordline_units::random::{Draw, Stream};
@@ -24,12 +24,12 @@ fn plan(settings: &[&str]) -> Plan {
     Plan::load_set("pageftl", settings).expect("a preset")
 }
 
-fn drive(plan: &Plan) -> Drive<Metrics> {
+fn drive(plan: &Plan) -> Watched<Metrics> {
     let config = plan.build();
     let scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
     let units = config.exported_units;
     let age = config.cells.as_ref().and_then(|cells| cells.age);
-    let mut drive = Drive::new(config, Metrics::new(scope));
+    let mut drive = Watched::new(config, Metrics::new(scope));
     drive.construct_filled(units);
     age.iter().for_each(|age| drive.set_age(age));
     drive
@@ -114,11 +114,11 @@ fn does_a_saved_drive_with_physics_go_on_as_the_same_drive() {
     let fork = || {
         let config = plan.build();
         let scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
-        let mut drive = Drive::from_image(config, image.clone(), Metrics::new(scope)).expect("its own image");
+        let mut drive = Watched::from_image(config, image.clone(), Metrics::new(scope)).expect("its own image");
         drive.serve(&mut reads(9, units), DEPTH_1, Some(3_000));
         (drive.log().hash(), drive.now())
     };
     assert_eq!(fork(), fork());
-    let off = Drive::from_image(self::plan(&["cells.physics=false"]).build(), image.clone(), ());
+    let off = Watched::from_image(self::plan(&["cells.physics=false"]).build(), image.clone(), ());
     assert!(off.is_err(), "an image with physics must not pass for one without");
 }

@@ -2,7 +2,7 @@
 //!
 //! Does not check: mixtures of reads and writes, several bottlenecks at once, percentiles of waiting times.
 
-use wordline_drive::{Config, Drive, Pace, Weights};
+use wordline_drive::{Config, Pace, Watched, Weights};
 use wordline_proving::bench::{self, Tally};
 use wordline_proving::{effort, shape, theory};
 use wordline_units::random::{Draw, Stream};
@@ -20,15 +20,15 @@ fn config(channels: u32, dies_per_channel: u32, read: Nanos) -> Config {
     bench::drive(sheet, channels, dies_per_channel, exported)
 }
 
-fn filled(config: Config) -> Drive<Tally> {
+fn filled(config: Config) -> Watched<Tally> {
     let units = config.exported_units;
-    let mut drive = Drive::new(config, Tally::default());
+    let mut drive = Watched::new(config, Tally::default());
     drive.construct_filled(units);
     drive
 }
 
 /// Page reads of random addresses at random instants, `rate` per nanosecond.
-fn poisson(drive: &Drive<Tally>, rate: f64, seed: u64) -> impl Iterator<Item = HostRequest> + use<> {
+fn poisson(drive: &Watched<Tally>, rate: f64, seed: u64) -> impl Iterator<Item = HostRequest> + use<> {
     let units = drive.config().exported_units;
     let (mut address, mut arrival) = (Draw::new(seed, Stream::Address, 0), Draw::new(seed, Stream::Arrival, 0));
     let mut at = 0.0;
@@ -72,7 +72,7 @@ fn does_a_bus_make_reads_wait_as_md1_says() {
 }
 
 /// Requests of one page per second, closed loop, once the drive is busy.
-fn saturated(mut drive: Drive<Tally>, op: HostOp, depth: u32, count: u64) -> f64 {
+fn saturated(mut drive: Watched<Tally>, op: HostOp, depth: u32, count: u64) -> f64 {
     let units = drive.config().exported_units;
     let mut draw = Draw::new(3, Stream::Address, 0);
     let mut load = std::iter::from_fn(|| Some(bench::request(op, draw.below(units), 1, SECTORS)));
@@ -108,11 +108,11 @@ fn does_a_saturated_drive_move_what_its_bottleneck_moves() {
     core.costs = wordline_drive::Costs { command: us(3), unit: us(1), operation: us(2) };
     must_be("reads, core", saturated(filled(core), HostOp::Read, 1_024, 200_000), 1.0 / 6e-6);
     // Few writes on a fresh drive: no reclaim.
-    let fresh = Drive::new(config(4, 4, us(65)), Tally::default());
+    let fresh = Watched::new(config(4, 4, us(65)), Tally::default());
     must_be("programs, dies", saturated(fresh, HostOp::Write, 1_024, 40_000), 16.0 / (700e-6 + page / 4.8e9));
     let mut slow = config(1, 16, us(65));
     slow.channel = Rate::from_mega_transfers(200, 8);
-    let fresh = Drive::new(slow, Tally::default());
+    let fresh = Watched::new(slow, Tally::default());
     must_be("programs, bus", saturated(fresh, HostOp::Write, 1_024, 40_000), 200e6 / page);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Does not check: how many erases a real block survives, or data lost to reads beyond correction.
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::BlockState;
 use wordline_ftl::config::FreeBlockConfig;
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -31,7 +31,7 @@ fn hot_and_cold(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
 }
 
 /// Least, mean and most erases, and their standard deviation.
-fn spread(drive: &Drive<Watch>) -> (u32, f64, u32, f64) {
+fn spread(drive: &Watched<Watch>) -> (u32, f64, u32, f64) {
     let erases: Vec<u32> = drive.blocks().filter(|block| block.state != BlockState::Bad).map(|block| block.erases).collect();
     let mean = erases.iter().map(|&n| f64::from(n)).sum::<f64>() / erases.len() as f64;
     let variance = erases.iter().map(|&n| (f64::from(n) - mean) * (f64::from(n) - mean)).sum::<f64>() / erases.len() as f64;
@@ -98,7 +98,7 @@ fn do_grown_bad_blocks_use_spares_and_then_go_out_of_service() {
     let span = config.exported_units;
     let mut drive = watched(config, Some(16));
     drive.serve(&mut (0..span).map(|unit| bench::request(HostOp::Write, unit, 1, SECTORS)), CLOSED, None);
-    let bad = |drive: &Drive<Watch>| drive.blocks().filter(|block| block.state == BlockState::Bad).count();
+    let bad = |drive: &Watched<Watch>| drive.blocks().filter(|block| block.state == BlockState::Bad).count();
     assert_eq!(bad(&drive), 0, "spares stand in for factory bad blocks");
     let mut load = overwrites(3, span, SECTORS);
     let (mut first_bad, mut replaced) = (None, 0);

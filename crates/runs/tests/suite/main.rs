@@ -1,6 +1,6 @@
 //! Runs from outside: their steps are taken in order, none is left out, and who watches or how they are cut changes nothing.
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_runs::{Beside, Job, Load, Logs, Outcome, Plotted, Prepared, Progress, RunError, Workload, saved};
@@ -58,7 +58,7 @@ fn by_hand(config: Config, is_aged: bool) -> u64 {
         mails().load(config.seed, config.exported(), FileOptions { length: Some(0.5), ..FileOptions::default() }).expect("it fits");
     let (depth, filled) = (load.queue_depth(), load.prefilled().0 / config.firmware.unit.0);
     let age = config.cells.as_ref().and_then(|cells| cells.age).expect("an age");
-    let mut drive = Drive::new(config, ());
+    let mut drive = Watched::new(config, ());
     drive.construct_filled(filled);
     if is_aged {
         drive.set_age(&age);
@@ -90,7 +90,7 @@ fn a_new_drive_is_set_to_its_age_and_one_that_was_saved_has_its_own() {
         kept.expect("it was to be kept").0
     };
     let again = Job::new(&old, &workload, &load).on(Some((image(), "a digest".to_owned()))).run((), &mut ()).expect("it runs");
-    let read_since = |drive: Drive<()>| {
+    let read_since = |drive: Watched<()>| {
         let mut drive = drive;
         let mut requests = mails()
             .load(old.seed(), drive.config().exported(), FileOptions { length: Some(0.5), ..FileOptions::default() })
@@ -99,19 +99,19 @@ fn a_new_drive_is_set_to_its_age_and_one_that_was_saved_has_its_own() {
         drive.serve(&mut requests, Pace::Closed { depth }, Some(2_000));
         format!("{:016x}", drive.log().hash())
     };
-    assert_eq!(*hash(&again), read_since(Drive::from_image(old.build(), image(), ()).expect("its own image")));
+    assert_eq!(*hash(&again), read_since(Watched::from_image(old.build(), image(), ()).expect("its own image")));
 }
 
 #[test]
 fn a_prepared_drive_that_is_steady_has_its_age_too() {
     let config = plan(&OLD).build();
-    let served = |drive: &mut Drive<Reads>| {
+    let served = |drive: &mut Watched<Reads>| {
         let mut reads = (0..500).map(|unit| wordline_units::HostRequest::new(wordline_units::HostOp::Read, unit * 32, 32));
         drive.serve(&mut reads, Pace::Closed { depth: 8 }, None);
         drive.observer.0
     };
     let retries = served(&mut Prepared::steady(config.clone(), 0.5, Reads::default()).aged());
-    let mut unaged = Drive::new(config.clone(), Reads::default());
+    let mut unaged = Watched::new(config.clone(), Reads::default());
     unaged.construct_steady(&vec![0.5; config.cores as usize], config.seed);
     assert!(retries > 0 && served(&mut unaged) == 0, "{retries} retries");
 }
@@ -187,7 +187,7 @@ fn a_run_that_is_cut_short_is_checked_after_its_figures_are_taken() {
     let mut load =
         mails().load(plan.seed(), plan.build().exported(), FileOptions { length: Some(0.5), ..FileOptions::default() }).expect("it fits");
     let (depth, filled) = (load.queue_depth(), load.prefilled().0 / plan.build().firmware.unit.0);
-    let mut drive = Drive::new(plan.build(), ());
+    let mut drive = Watched::new(plan.build(), ());
     drive.construct_filled(filled);
     drive.serve(&mut load, Pace::Closed { depth }, Some(500));
     assert_eq!(outcome.result.event_log_hash, format!("{:016x}", drive.log().hash()), "the run is the one that was cut");

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use wordline_chip::Payload;
 use wordline_drive::{Fault, Located};
 use wordline_engine::BlockView;
 use wordline_report::Metrics;
@@ -139,7 +138,7 @@ impl Look {
     }
 }
 
-impl<P: Payload> Worker<P> {
+impl Worker {
     /// Answers `query`, now or, where the drive has to come to rest first, later.
     pub(super) fn consider(&mut self, query: Query, answer: Answer) {
         let size = self.drive.config().exported().0;

@@ -5,8 +5,6 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use wordline_chip::Payload;
-
 use super::Answer;
 use super::ask::Told;
 use super::record::Recorder;
@@ -30,7 +28,7 @@ pub(super) enum Errand {
 /// Recordings at a time.
 const RECORDINGS_MAX: usize = 4;
 
-impl<P: Payload> Worker<P> {
+impl Worker {
     /// Makes what the drive has flushed, if `ok`, as durable as it is to be.
     fn synced(&self, ok: bool) -> Told {
         self.sync_after_flush(ok).map_or_else(Told::Refused, |()| Told::Done)

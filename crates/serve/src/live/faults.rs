@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wordline_chip::{DieFault, Payload};
+use wordline_chip::DieFault;
 use wordline_drive::{Fault, FlashPlace, PowerCut};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, DieId, FlashOp, PageId, PlaneId};
@@ -61,7 +61,7 @@ impl std::fmt::Debug for Darkness {
     }
 }
 
-impl<P: Payload> Worker<P> {
+impl Worker {
     pub(super) fn harm(&mut self, harm: Harm) -> Told {
         let done = match harm {
             Harm::Reads { from, end, reads } => {
@@ -133,7 +133,7 @@ impl<P: Payload> Worker<P> {
         &mut self,
         from: u64,
         end: u64,
-        mut harm: impl FnMut(&mut wordline_drive::Drive<super::Watch, P>, PageOf) -> bool,
+        mut harm: impl FnMut(&mut wordline_drive::Watched<super::Watch>, PageOf) -> bool,
         what: &str,
     ) -> Told {
         let size = self.drive.config().exported().0;

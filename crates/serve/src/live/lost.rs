@@ -1,6 +1,5 @@
 //! Lost data, as clients are told of it. All of it comes from the tables of the drive's firmware: what that has not noticed is not told.
 
-use wordline_chip::Payload;
 use wordline_drive::{LbaStatus, Reason};
 use wordline_engine::Completion;
 use wordline_units::DieId;
@@ -26,7 +25,7 @@ pub struct LostFound {
     pub generation: u64,
 }
 
-impl<P: Payload> Worker<P> {
+impl Worker {
     /// The lost stretches from byte `from` to byte `end`; with an `element`, only those on that die.
     pub(super) fn lost(&self, from: u64, end: u64, element: Option<DieId>) -> Told {
         let dies = self.drive.config().sheet.geometry.dies();

@@ -31,8 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use wordline_chip::Payload;
-use wordline_drive::{Config, Drive};
+use wordline_drive::{Config, Watched};
 use wordline_engine::Completions;
 use wordline_nbd::{Context, Errno, Export, Op};
 use wordline_report::{Metrics, Scope};
@@ -163,13 +162,13 @@ pub struct LiveDisk {
 
 impl LiveDisk {
     /// Runs the drive that `build` makes, in a thread of its own.
-    pub fn start<P: Payload>(build: impl FnOnce() -> Drive<Watch, P> + Send + 'static, timing: Timing) -> LiveDisk {
+    pub fn start(build: impl FnOnce() -> Watched<Watch> + Send + 'static, timing: Timing) -> LiveDisk {
         LiveDisk::start_kept(move || (build(), ()), timing, About::default())
     }
 
     /// Runs the drive that `build` makes, with the keeper of its bytes, in a thread of its own.
-    pub fn start_kept<P: Payload, K: Keeper + 'static>(
-        build: impl FnOnce() -> (Drive<Watch, P>, K) + Send + 'static,
+    pub fn start_kept<K: Keeper + 'static>(
+        build: impl FnOnce() -> (Watched<Watch>, K) + Send + 'static,
         timing: Timing,
         about: About,
     ) -> LiveDisk {

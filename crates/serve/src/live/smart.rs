@@ -1,6 +1,5 @@
 //! The counters that a drive keeps of its own health, as SMART and NVMe's health log have them.
 
-use wordline_chip::Payload;
 use wordline_drive::Health;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Cause, FlashOp, HostOp};
@@ -60,7 +59,7 @@ impl Smart {
     }
 }
 
-impl<P: Payload> Worker<P> {
+impl Worker {
     /// What the firmware says of its starts.
     fn history(&self) -> Life {
         // Each core has a journal of its own, and all of them start and stop together.

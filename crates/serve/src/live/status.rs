@@ -1,6 +1,5 @@
 //! What a block status says.
 
-use wordline_chip::Payload;
 use wordline_nbd::wire::allocation;
 use wordline_nbd::{ContextStatus, Extent, Reply};
 use wordline_units::host::SECTOR_BYTES;
@@ -24,7 +23,7 @@ const ON_FLASH: u32 = 1 << 4;
 const ALLOCATION_AT: usize = 0;
 const MEDIA_AT: usize = 1;
 
-impl<P: Payload> Worker<P> {
+impl Worker {
     /// Answers a block status for each context that the client chose.
     pub(super) fn status(&self, offset: u64, length: u64, session: &Session, done: Done) {
         let class = Hints::of_classes(&session.opened.classes);

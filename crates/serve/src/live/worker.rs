@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use wordline_chip::Payload;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_nbd::{Errno, Op};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Attributes, HostOp, HostRequest, Nanos};
@@ -105,8 +104,8 @@ impl Job {
     }
 }
 
-pub(super) struct Worker<P: Payload> {
-    pub(super) drive: Drive<Watch, P>,
+pub(super) struct Worker {
+    pub(super) drive: Watched<Watch>,
     pub(super) keeper: Box<dyn Keeper>,
     inbox: Receiver<Command>,
     timing: Timing,
@@ -150,13 +149,13 @@ pub(super) struct Worker<P: Payload> {
     pub(super) link: Duration,
 }
 
-impl<P: Payload> Worker<P> {
+impl Worker {
     pub(super) fn new(
-        (drive, keeper): (Drive<Watch, P>, Box<dyn Keeper>),
+        (drive, keeper): (Watched<Watch>, Box<dyn Keeper>),
         timing: Timing,
         inbox: Receiver<Command>,
         is_used: bool,
-    ) -> Worker<P> {
+    ) -> Worker {
         let is_touched = is_used || drive.has_begun();
         let mut worker = Worker {
             drive,

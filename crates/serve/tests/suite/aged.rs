@@ -1,7 +1,7 @@
 //! Is a drive as worn after a restart as it was before?
 
 use wordline_chip::{KeptLife, Persistent};
-use wordline_drive::{Config, Drive};
+use wordline_drive::{Config, Watched};
 use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape};
@@ -10,7 +10,7 @@ use wordline_serve::{Durability, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{DieId, HostOp, HostRequest, Wear};
 
-type Live = Drive<(), MediaPayload<Memory>>;
+type Live = Watched<()>;
 
 /// The stress of all erases of each block of the first die, as its cells count it.
 fn stress(drive_store: &MediaStore<Memory>, blocks: u32) -> Vec<f32> {
@@ -58,14 +58,14 @@ const ONE_DIE: [&str; 2] = ["flash.channels=1", "flash.dies_per_channel=1"];
 fn a_drive_is_as_worn_after_a_restart_as_before() {
     let (config, store) = small(Plan::load_set("pageftl", &ONE_DIE).expect("a preset").build());
     let blocks = config.sheet.geometry.blocks;
-    let mut drive: Live = Drive::with_payload(config.clone(), (), |die| store.payload(die));
+    let mut drive: Live = Watched::with_payload(config.clone(), (), |die| store.payload(die));
     let mut draw = Draw::new(5, Stream::Address, 4);
     overwrite(&mut drive, &mut draw, 4 * config.exported_units);
     let worn = stress(&store, blocks);
     assert!(worn.iter().filter(|&&stress| stress > 0.0).count() > 8, "{worn:?}");
     // The process ends here. What its cells were is in the media alone.
     drop(drive);
-    let mut drive: Live = Drive::wake(config.clone(), (), |die| store.payload(die), None);
+    let mut drive: Live = Watched::wake(config.clone(), (), |die| store.payload(die), None);
     overwrite(&mut drive, &mut draw, 2 * config.exported_units);
     let later = stress(&store, blocks);
     assert!(worn.iter().zip(&later).all(|(worn, later)| later >= worn), "a block has become younger: {worn:?}, then {later:?}");
@@ -82,7 +82,7 @@ fn ages(drive: &Live) -> Vec<(BlockGroup, Option<Wear>)> {
 #[test]
 fn ages_of_blocks_are_back_after_a_process_was_killed() {
     let (config, store) = small(Plan::load_set("longlive", &ONE_DIE).expect("a preset").build());
-    let mut drive: Live = Drive::with_payload(config.clone(), (), |die| store.payload(die));
+    let mut drive: Live = Watched::with_payload(config.clone(), (), |die| store.payload(die));
     let mut draw = Draw::new(5, Stream::Address, 4);
     overwrite(&mut drive, &mut draw, 4 * config.exported_units);
     let before = ages(&drive);
@@ -91,7 +91,7 @@ fn ages_of_blocks_are_back_after_a_process_was_killed() {
     assert!(before.iter().all(|(_, wear)| wear.is_some()), "each was measured when it was filled: {before:?}");
     // No word of what its memory held is written down.
     drop(drive);
-    let drive: Live = Drive::wake(config, (), |die| store.payload(die), None);
+    let drive: Live = Watched::wake(config, (), |die| store.payload(die), None);
     let after = ages(&drive);
     let same = before.iter().filter(|age| after.contains(age)).count();
     println!("{same} of {} ages are back: {before:?}, {after:?}", before.len());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_chip::RamPayload;
-use wordline_drive::{Config as DriveConfig, Drive};
+use wordline_drive::{Config as DriveConfig, Watched};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_nbd::{Export, Op, ZeroHow};
 use wordline_plan::{Plan, presets};
@@ -31,7 +31,7 @@ fn served(name: &str) -> Option<DriveConfig> {
 fn used(config: DriveConfig, piece: Option<u64>) -> (Look, u64) {
     let (size, unit, sheet) = (config.exported().0, config.firmware.unit, config.sheet);
     let (units, watched) = ((sheet.geometry.page.0 / unit.0) as u32, watch(&config));
-    let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off));
+    let disk = Arc::new(LiveDisk::start(move || Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off));
     let path = socket();
     let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, unit);
     let running = serve(&Address::Unix(path.clone()), vec![(export, Arc::clone(&disk) as _)], Config::default()).expect("it starts");

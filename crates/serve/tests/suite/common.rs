@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use wordline_chip::Payload;
-use wordline_drive::{Config as DriveConfig, Drive};
+use wordline_drive::{Config as DriveConfig, Watched};
 use wordline_engine::{Completion, Completions};
 use wordline_nbd::client::{Answer, Ask, Client, Content, Heard, Ready, Speak};
 use wordline_nbd::{Export, Limits, Op};
@@ -166,7 +166,7 @@ pub(crate) const SECTOR: u64 = 512;
 pub(crate) const NAMED: (&str, u128) = ("a drive", 7);
 
 /// A drive on media in files.
-pub(crate) type Live = Drive<Completions, MediaPayload<wordline_media::Disk>>;
+pub(crate) type Live = Watched<Completions>;
 
 /// Media in a folder of their own.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -185,9 +185,9 @@ impl Folder {
         let store = MediaStore::new(opened.media, units, opened.dump);
         let capacitors = store.capacitors(config.firmware.buffer.units);
         if opened.is_found {
-            return Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), capacitors);
+            return Watched::wake(config.clone(), Completions::default(), |die| store.payload(die), capacitors);
         }
-        let mut drive = Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
+        let mut drive = Watched::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
         drive
     }
@@ -210,11 +210,7 @@ pub(crate) fn of_unit(drive: &Live, op: HostOp, unit: u64) -> HostRequest {
 }
 
 /// The completion of `request` and the bytes that it reads; `None`: the power has gone before it.
-pub(crate) fn answered<P: Payload>(
-    drive: &mut Drive<Completions, P>,
-    request: &HostRequest,
-    bytes: &[u8],
-) -> Option<(Completion, Vec<u8>)> {
+pub(crate) fn answered<P: Payload>(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Option<(Completion, Vec<u8>)> {
     let id = drive.submit(request, bytes);
     while drive.power_cut().is_none() {
         if let Some(done) = drive.observer.take(id) {

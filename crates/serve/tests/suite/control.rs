@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use wordline_chip::RamPayload;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 use wordline_nbd::{Export, Op};
 use wordline_serve::{Address, Config, ControlSocket, LiveDisk, Running, Stop, Timing, control, serve, watch};
@@ -27,7 +27,7 @@ pub(crate) fn served(settings: &[&str], timing: Timing) -> Served {
     let config = small_drive(4, settings);
     let (size, sheet) = (config.exported().0, config.sheet);
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
-    let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), timing));
+    let disk = Arc::new(LiveDisk::start(move || Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), timing));
     let (path, control_path) = (socket(), socket());
     let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
     let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");

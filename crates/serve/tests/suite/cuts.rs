@@ -4,7 +4,7 @@
 //! what is left. Each unit must hold what was durable, or something newer that had been asked for; never a mixture, another unit's bytes, or what a durable
 //! trim took away. Where bits of the media flip besides, a unit may also be refused, and there is no third thing.
 
-use wordline_drive::{Config, Drive, Protection};
+use wordline_drive::{Config, Protection, Watched};
 use wordline_engine::Completions;
 use wordline_ftl::techniques::Choice;
 use wordline_media::{Backing, Dump, DumpShape, Identity, Media, Memory, Replay, Shape, Tape, Tear};
@@ -15,7 +15,7 @@ use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::common::{SECTOR, answered, stamped};
 
-type Live = Drive<Completions, MediaPayload<Memory>>;
+type Live = Watched<Completions>;
 
 /// A drive of two small dies that reclaims soon.
 fn config() -> Config {
@@ -165,7 +165,7 @@ fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<S
         config.has_capacitors().then(|| Dump::create(Memory::recorded(&tape, dies as usize), "buffer", shape).expect("memory takes it"));
     let made = tape.len();
     let store = MediaStore::new(media, units_per_page(&config), dump);
-    let mut drive: Live = Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
+    let mut drive: Live = Watched::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
     store.capacitors(config.firmware.buffer.units).into_iter().for_each(|capacitors| drive.connect(capacitors));
     let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0 }]; units as usize];
     let mut draw = Draw::new(seed, Stream::Address, 4);
@@ -227,7 +227,7 @@ fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<S
         let dump = config.has_capacitors().then(|| Dump::open(beside[0].unrecorded(), "buffer", shape).expect("and a dump"));
         let store = MediaStore::new(media, units_per_page(&config), dump);
         let capacitors = store.capacitors(config.firmware.buffer.units);
-        let mut drive: Live = Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), capacitors);
+        let mut drive: Live = Watched::wake(config.clone(), Completions::default(), |die| store.payload(die), capacitors);
         by_checkpoint += u32::from(drive.firmware()[0].recovery().is_some_and(|recovery| recovery.checkpoint.is_some()));
         for (unit, history) in history.iter().enumerate() {
             let durable = history.iter().rposition(|version| version.must <= cut).expect("it was empty at first");

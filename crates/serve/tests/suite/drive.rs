@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_chip::RamPayload;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_nbd::client::Content;
 use wordline_nbd::{Errno, Export, Op, ZeroHow};
 use wordline_plan::Plan;
@@ -19,7 +19,7 @@ fn plan() -> Plan {
 }
 
 /// The same with dies of so few blocks, of 24 pages each.
-fn drive(blocks: u32) -> (u64, impl FnOnce() -> Drive<Watch, RamPayload> + Send) {
+fn drive(blocks: u32) -> (u64, impl FnOnce() -> Watched<Watch> + Send) {
     let mut config = plan().build();
     let before = u64::from(config.sheet.geometry.blocks * config.sheet.geometry.pages());
     config.sheet.geometry.blocks = blocks;
@@ -32,7 +32,7 @@ fn drive(blocks: u32) -> (u64, impl FnOnce() -> Drive<Watch, RamPayload> + Send)
     let size = config.exported().0;
     let build = move || {
         let (sheet, units, watched) = (config.sheet, (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
-        Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units))
+        Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units))
     };
     (size, build)
 }

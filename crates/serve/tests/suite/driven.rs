@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use wordline_chip::RamPayload;
-use wordline_drive::{Config as DriveConfig, Drive};
+use wordline_drive::{Config as DriveConfig, Watched};
 use wordline_media::{Durability, Identity, Media, MediaError, Shape};
 use wordline_nbd::{Errno, Export, Op, ZeroHow};
 use wordline_plan::Plan;
@@ -33,7 +33,7 @@ fn units_per_page(config: &DriveConfig) -> u32 {
 
 fn in_ram(config: DriveConfig) -> LiveDisk {
     let (sheet, units, watched) = (config.sheet, units_per_page(&config), watch(&config));
-    LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off)
+    LiveDisk::start(move || Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off)
 }
 
 /// The dies of a drive in files in a fresh folder.
@@ -43,7 +43,7 @@ fn in_files(config: DriveConfig, folder: PathBuf, durability: Durability) -> Res
     let media = Media::create(&folder, &identity, durability)?;
     let build = move || {
         let (store, watched) = (MediaStore::new(media, units_per_page(&config), None), watch(&config));
-        (Drive::with_payload(config, watched, |die| store.payload(die)), store)
+        (Watched::with_payload(config, watched, |die| store.payload(die)), store)
     };
     Ok(LiveDisk::start_kept(build, Timing::Off, About::default()))
 }
@@ -163,7 +163,7 @@ fn what_could_not_be_kept_is_not_acknowledged() {
     for before in [false, true] {
         let config = plan(&[]);
         let (size, sheet, units, watched) = (config.exported().0, config.sheet, units_per_page(&config), watch(&config));
-        let build = move || (Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Broken { before });
+        let build = move || (Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Broken { before });
         let disk = LiveDisk::start_kept(build, Timing::Off, About::default());
         let path = socket();
         let export = Export { block_min: 512, ..Export::new("disk", size) };

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use wordline_drive::{Config as DriveConfig, Drive};
+use wordline_drive::{Config as DriveConfig, Watched};
 use wordline_media::{Backing, Die, Dump, DumpShape, Durability, Identity, Media, Memory, Shape};
 use wordline_nbd::Op;
 use wordline_nbd::client::Answer;
@@ -177,9 +177,9 @@ fn drive(kind: Kind, host: &Host) -> (LiveDisk, u64) {
         let capacitors = store.capacitors(config.firmware.buffer.units);
         let watched = watch(&config);
         let drive = if is_found {
-            Drive::wake(config, watched, |die| store.payload(die), capacitors)
+            Watched::wake(config, watched, |die| store.payload(die), capacitors)
         } else {
-            let mut drive = Drive::with_payload(config, watched, |die| store.payload(die));
+            let mut drive = Watched::with_payload(config, watched, |die| store.payload(die));
             capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
             drive
         };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wordline_chip::RamPayload;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_nbd::client::{put_option, put_request};
 use wordline_nbd::{Export, Limits, Op};
 use wordline_serve::{About, Address, Config, LiveDisk, MemoryDisk, Running, Timing, serve, watch};
@@ -175,7 +175,7 @@ fn victim() {
     let build = move || {
         let (sheet, units) = (drive.sheet, (drive.sheet.geometry.page.0 / drive.firmware.unit.0) as u32);
         let watched = watch(&drive);
-        (Drive::with_payload(drive, watched, |_| RamPayload::new(&sheet, units)), ())
+        (Watched::with_payload(drive, watched, |_| RamPayload::new(&sheet, units)), ())
     };
     let disk = LiveDisk::start_kept(build, Timing::Off, About::default());
     let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);

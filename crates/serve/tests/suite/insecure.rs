@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use serde_json::json;
-use wordline_drive::{Config as DriveConfig, Drive, Holds, Output};
+use wordline_drive::{Config as DriveConfig, Holds, Output, Watched};
 use wordline_nbd::client::{Ask, Speak};
 use wordline_nbd::{Export, Op};
 use wordline_plan::Plan;
@@ -65,7 +65,7 @@ fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
     let built = config.clone();
     let build = move || {
         let (store, watched) = (MediaStore::new(media, units, dump), watch(&built));
-        (Drive::with_payload(built, watched, |die| store.payload(die)), store)
+        (Watched::with_payload(built, watched, |die| store.payload(die)), store)
     };
     let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
     let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
@@ -159,7 +159,7 @@ fn what_is_trimmed_in_part_of_a_unit_is_gone_too() {
         let built = config.clone();
         let build = move || {
             let (store, watched) = (MediaStore::new(media, 1, dump), watch(&built));
-            (Drive::with_payload(built, watched, |die| store.payload(die)), store)
+            (Watched::with_payload(built, watched, |die| store.payload(die)), store)
         };
         let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
         let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, Bytes(UNIT));

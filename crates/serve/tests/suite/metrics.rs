@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use wordline_chip::RamPayload;
-use wordline_drive::Drive;
+use wordline_drive::Watched;
 use wordline_nbd::{Export, Op};
 use wordline_serve::{Address, Config, Kind, LiveDisk, MetricsServer, Running, Timing, metrics, serve, serve_metrics, watch};
 use wordline_units::random::{Draw, Stream};
@@ -24,7 +24,7 @@ fn scraped(settings: &[&str]) -> Scraped {
     let config = small_drive(2, settings);
     let (size, sheet) = (config.exported().0, config.sheet);
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
-    let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off));
+    let disk = Arc::new(LiveDisk::start(move || Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off));
     let path = socket();
     let server = serve_metrics(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Arc::clone(&disk)).expect("a port is free");
     let running = serve(&Address::Unix(path.clone()), vec![(Export::new("disk", size), disk)], Config::default()).expect("it starts");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wordline_chip::RamPayload;
-use wordline_drive::{Config as DriveConfig, Drive, Pace};
+use wordline_drive::{Config as DriveConfig, Pace, Watched};
 use wordline_nbd::{Export, Op, ZeroHow};
 use wordline_report::Metrics;
 use wordline_serve::{Address, Config, LiveDisk, Stop, Timing, control, serve, watch};
@@ -57,7 +57,7 @@ pub(crate) fn tell(path: &Path, line: &str) -> (String, BufReader<UnixStream>) {
 fn recorded(config: DriveConfig, timing: Timing, seed: u64, steps: u32) -> String {
     let (size, sheet) = (config.exported().0, config.sheet);
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
-    let build = move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units));
+    let build = move || Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units));
     let disk = Arc::new(LiveDisk::start(build, timing));
     // Whether answers leave at their instants or before makes no difference to what happens in the drive.
     disk.allow_for(Duration::from_micros(40));
@@ -97,7 +97,7 @@ fn replayed(config: DriveConfig, trace: &str) -> String {
     let placement = Placement::new(footprint, exported, Fit::Reject).expect("it fits");
     let mut replay = Replay::new(open, placement, ReplayOptions::default()).expect("a trace").map(|request| request.expect("a good line"));
     let scope = wordline_report::Scope::new(&config.sheet.geometry, unit, config.cores);
-    let mut drive = Drive::new(config, Metrics::new(scope));
+    let mut drive = Watched::new(config, Metrics::new(scope));
     let requests = drive.serve(&mut replay, Pace::Open { origin: Nanos::ZERO }, None);
     let totals = drive.observer.so_far();
     assert_eq!(drive.observer.violations(), []);

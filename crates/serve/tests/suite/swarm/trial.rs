@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use wordline_drive::{Drive, Holds, Output};
+use wordline_drive::{Holds, Output, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
@@ -96,7 +96,7 @@ impl Observer for Completed {
     }
 }
 
-pub(crate) type Live = Drive<Completed, Wicked<MediaPayload<Memory>>>;
+pub(crate) type Live = Watched<Completed>;
 
 /// A state of a unit: from which entry of the tape it may be there, from which it must (or what came after), and its stamp; 0: zeroes.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +174,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     let slots = config.firmware.buffer.units;
     let store = MediaStore::new(media, units_per_page, dump.transpose().map_err(|error| error.to_string())?);
     let payload = |store: &MediaStore<Memory>, die| Wicked::new(store.payload(die), &ills[die.index()]);
-    let mut drive: Live = Drive::with_payload(config.clone(), Completed::default(), |die| payload(&store, die));
+    let mut drive: Live = Watched::with_payload(config.clone(), Completed::default(), |die| payload(&store, die));
     store.capacitors(slots).into_iter().for_each(|capacitors| drive.connect(capacitors));
     let mut tally = Tally::default();
     let history = load(case, &world, &mut drive, &tape, &mut draw, &mut tally)?;
@@ -210,7 +210,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
         let media = media.with_order(any_order);
         let dump = world.dump().map(|shape| Dump::open(beside[0].unrecorded(), "buffer", shape));
         let store = MediaStore::new(media, units_per_page, dump.transpose().map_err(|error| error.to_string())?);
-        let mut drive: Live = Drive::wake(config.clone(), Completed::default(), |die| payload(&store, die), store.capacitors(slots));
+        let mut drive: Live = Watched::wake(config.clone(), Completed::default(), |die| payload(&store, die), store.capacitors(slots));
         tally.cuts += 1;
         tally.held += drive.firmware().iter().map(|core| core.slots_in_use().count() as u64).sum::<u64>();
         for (unit, history) in (0u64..).zip(&history) {
