@@ -1,8 +1,7 @@
 //! Drives that keep bytes: what is read is what was written, whatever the firmware does with it in between.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use wordline_cells::Faults;
 use wordline_chip::{Contents, Kept, PageImage, Payload, Place, RamPayload, Sanitisation};
@@ -23,7 +22,7 @@ fn drive(config: Config) -> Watched<Completions> {
 }
 
 /// Submit `request` and wait for it; returns what it reads.
-fn ask<P: Payload>(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
+fn ask(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
     try_to(drive, request, bytes).unwrap_or_else(|| panic!("{request:?} failed"))
 }
 
@@ -131,7 +130,7 @@ fn what_is_copied_keeps_the_version_of_its_write() {
 }
 
 /// Rotten pages, by the mark of their first unit.
-type Rotten = Rc<RefCell<BTreeSet<(u32, u64)>>>;
+type Rotten = Arc<Mutex<BTreeSet<(u32, u64)>>>;
 
 /// A store whose pages rot.
 #[derive(Debug)]
@@ -141,15 +140,13 @@ struct Rotting {
 }
 
 impl Payload for Rotting {
-    const KEEPS: bool = true;
-
     fn program(&mut self, place: Place, contents: Contents<'_>) {
         self.sound.program(place, contents);
     }
 
     fn read(&self, place: Place, image: &mut PageImage) -> Kept {
         let kept = self.sound.read(place, image);
-        if kept == Kept::Erased || !self.rotten.borrow().contains(&(image.marks[0].lpn.0, image.marks[0].version)) {
+        if kept == Kept::Erased || !self.rotten.lock().expect("one thread").contains(&(image.marks[0].lpn.0, image.marks[0].version)) {
             return kept;
         }
         image.bytes.fill(0xA5);
@@ -197,7 +194,7 @@ fn what_has_rotted_is_never_given_out_and_stays_lost_until_it_is_written() {
         let sheet = config.sheet;
         let mut drive = Watched::with_payload(config, Completions::default(), |_| Rotting {
             sound: RamPayload::new(&sheet, 1),
-            rotten: Rc::clone(&rotten),
+            rotten: Arc::clone(&rotten),
         });
         // What each sector was written with last; nothing: it is lost.
         let mut twin: Vec<Option<u8>> = vec![Some(0); (units * unit_sectors) as usize];
@@ -221,7 +218,7 @@ fn what_has_rotted_is_never_given_out_and_stays_lost_until_it_is_written() {
                     drive.settle();
                     drive.observer.0.clear();
                     if let Some(mark) = drive.mark_of(0, lpn as u32) {
-                        rotten.borrow_mut().insert((mark.lpn.0, mark.version));
+                        rotten.lock().expect("one thread").insert((mark.lpn.0, mark.version));
                         twin[(lpn * unit_sectors) as usize..][..unit_sectors as usize].fill(None);
                     }
                 }

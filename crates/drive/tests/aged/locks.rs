@@ -15,7 +15,7 @@ const BLOCKS: u16 = 2;
 const YEAR: f64 = 365.0 * 86_400.0;
 
 struct Die {
-    chip: Chip<RamPayload>,
+    chip: Chip,
     now: Nanos,
 }
 
@@ -34,7 +34,7 @@ impl Die {
         let cells = config.cells.expect("pageftl has the physics of tlc48");
         let model = Arc::new(Model::new(&cells.physics).expect("it was checked"));
         let blocks = config.sheet.geometry.blocks as usize;
-        let mut chip = Chip::with_payload(config.sheet, Faults::default(), SEED, 0, 1, RamPayload::new(&config.sheet, 1));
+        let mut chip = Chip::with_payload(config.sheet, Faults::default(), SEED, 0, 1, Some(Box::new(RamPayload::new(&config.sheet, 1))));
         chip.set_cells(CellArray::new(model, SEED, 0, blocks, cells.temperature));
         let mut die = Die { chip, now: Nanos::ZERO };
         let bytes = config.sheet.geometry.page.0;

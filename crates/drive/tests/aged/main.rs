@@ -1,6 +1,5 @@
 //! Drives that are old without having been worked (aged without timing, constructed, restored from an image), and drives that keep bytes.
 
-use wordline_chip::Payload;
 use wordline_drive::{Pace, Watched};
 use wordline_engine::{Completions, Observer};
 use wordline_units::HostRequest;
@@ -43,7 +42,7 @@ fn serve<O: Observer>(drive: &mut Watched<O>, load: &mut impl Iterator<Item = Ho
 }
 
 /// The bytes that `request` reads, once it is answered; `None`: it failed.
-fn try_to<P: Payload>(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
+fn try_to(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
     let id = drive.submit(request, bytes);
     loop {
         if let Some(done) = drive.observer.take(id) {

@@ -6,7 +6,7 @@ use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape};
 use wordline_plan::Plan;
-use wordline_serve::{Durability, MediaPayload, MediaStore};
+use wordline_serve::{Durability, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{DieId, HostOp, HostRequest, Wear};
 

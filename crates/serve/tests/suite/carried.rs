@@ -38,8 +38,6 @@ struct Leaky {
 }
 
 impl Payload for Leaky {
-    const KEEPS: bool = true;
-
     fn program(&mut self, place: Place, contents: Contents<'_>) {
         self.inner.program(place, contents);
     }
@@ -103,10 +101,10 @@ fn at(block: u16, page: u32) -> Target {
 }
 
 /// A die on these files.
-fn die(config: &Config, files: Media<Memory>, loses: bool) -> Chip<Leaky> {
+fn die(config: &Config, files: Media<Memory>, loses: bool) -> Chip {
     let store = MediaStore::new(files, UNITS, None);
     let payload = Leaky { inner: store.payload(DieId(0)), loses };
-    let mut die = Chip::with_payload(config.sheet, Default::default(), SEED, 0, UNITS, payload);
+    let mut die = Chip::with_payload(config.sheet, Default::default(), SEED, 0, UNITS, Some(Box::new(payload)));
     let cells = config.cells.as_ref().expect("it has physics");
     let model = Arc::new(Model::new(&cells.physics).expect("checked"));
     die.set_cells(CellArray::new(model, SEED, 0, config.sheet.geometry.blocks as usize, cells.temperature));
@@ -116,7 +114,7 @@ fn die(config: &Config, files: Media<Memory>, loses: bool) -> Chip<Leaky> {
 /// Errors that a page carries, by the table of the die; `None`: it is not there.
 type Known = Vec<Vec<Option<u16>>>;
 
-fn known(die: &mut Chip<Leaky>, config: &Config) -> Known {
+fn known(die: &mut Chip, config: &Config) -> Known {
     let bytes = config.sheet.geometry.page.0 as usize;
     let mut image = PageImage::new(bytes, UNITS as usize);
     let tables = die.carried_tables();

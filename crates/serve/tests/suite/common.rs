@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use wordline_chip::Payload;
 use wordline_drive::{Config as DriveConfig, Watched};
 use wordline_engine::{Completion, Completions};
 use wordline_nbd::client::{Answer, Ask, Client, Content, Heard, Ready, Speak};
 use wordline_nbd::{Export, Limits, Op};
 use wordline_plan::Plan;
-use wordline_serve::{Address, Config, Disk, Durability, MediaPayload, MediaStore, Patience, Running, open_or_make, serve};
+use wordline_serve::{Address, Config, Disk, Durability, MediaStore, Patience, Running, open_or_make, serve};
 use wordline_units::{Bytes, HostOp, HostRequest};
 
 /// A socket file of its own.
@@ -210,7 +209,7 @@ pub(crate) fn of_unit(drive: &Live, op: HostOp, unit: u64) -> HostRequest {
 }
 
 /// The completion of `request` and the bytes that it reads; `None`: the power has gone before it.
-pub(crate) fn answered<P: Payload>(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Option<(Completion, Vec<u8>)> {
+pub(crate) fn answered(drive: &mut Watched<Completions>, request: &HostRequest, bytes: &[u8]) -> Option<(Completion, Vec<u8>)> {
     let id = drive.submit(request, bytes);
     while drive.power_cut().is_none() {
         if let Some(done) = drive.observer.take(id) {

@@ -9,7 +9,7 @@ use wordline_engine::Completions;
 use wordline_ftl::techniques::Choice;
 use wordline_media::{Backing, Dump, DumpShape, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_plan::Plan;
-use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
+use wordline_serve::{Durability, Keeper, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Nanos};
 

@@ -12,7 +12,7 @@ use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Command, EraseSettings, PlaneSet, Target};
 use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape};
 use wordline_plan::Plan;
-use wordline_serve::{Durability, MediaPayload, MediaStore};
+use wordline_serve::{Durability, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, DieId, Lpn, Nanos, PageId, PlaneId, WordlineSet};
 
@@ -32,11 +32,11 @@ fn config(physics: bool) -> Config {
     config
 }
 
-type Die = Chip<MediaPayload<Memory>>;
+type Die = Chip;
 
 fn die(config: &Config, files: Media<Memory>) -> Die {
     let store = MediaStore::new(files, 1, None);
-    let mut die = Chip::with_payload(config.sheet, Default::default(), SEED, 0, 1, store.payload(DieId(0)));
+    let mut die = Chip::with_payload(config.sheet, Default::default(), SEED, 0, 1, Some(Box::new(store.payload(DieId(0)))));
     if let Some(cells) = &config.cells {
         let model = Arc::new(Model::new(&cells.physics).expect("checked"));
         die.set_cells(CellArray::new(model, SEED, 0, BLOCKS as usize, cells.temperature));

@@ -3,8 +3,8 @@
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Contents, DieFault, Mark, Payload};
 use wordline_flash::{Command, ProgramScope, Sheet, Status, Stop, Target, example};
-use wordline_media::{Condition, Identity, Media, Memory, PageBuffer, PageState, Place, Replay, Shape, Tape};
-use wordline_serve::{Durability, MediaPayload, MediaStore};
+use wordline_media::{Condition, Identity, Media, PageBuffer, PageState, Place, Replay, Shape, Tape};
+use wordline_serve::{Durability, MediaStore};
 use wordline_units::{BlockId, Bytes, DieId, Lpn, Nanos, PageId, PlaneId};
 
 const UNITS: u32 = 4;
@@ -24,7 +24,7 @@ fn identity(sheet: &Sheet) -> Identity {
 
 /// A die on media, of which every write is on the tape.
 struct Bench {
-    chip: Chip<MediaPayload<Memory>>,
+    chip: Chip,
     tape: Tape,
     sheet: Sheet,
     now: Nanos,
@@ -35,7 +35,7 @@ impl Bench {
         let (sheet, tape) = (sheet(scope), Tape::new());
         let media = Media::in_memory(&identity(&sheet), Durability::Process, &tape).expect("it can be written down");
         let store = MediaStore::new(media, UNITS, None);
-        let chip = Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, store.payload(DieId(0)));
+        let chip = Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, Some(Box::new(store.payload(DieId(0)))));
         Bench { chip, tape, sheet, now: Nanos::ZERO }
     }
 

@@ -35,7 +35,7 @@ fn program(payload: &mut MediaPayload<Memory>, place: Place, bytes: usize) {
 /// What a die that wakes up on these files gives of each page, twice: as the survey asks for it and as a read does.
 fn wake(files: &[Memory], identity: &Identity, config: &Config, pages: &[Place]) -> Vec<(Kept, PageImage)> {
     let store = store(files, identity);
-    let mut die = Chip::with_payload(config.sheet, Default::default(), 1, 0, UNITS, store.payload(DieId(0)));
+    let mut die = Chip::with_payload(config.sheet, Default::default(), 1, 0, UNITS, Some(Box::new(store.payload(DieId(0)))));
     for block in 0..config.sheet.geometry.blocks {
         die.wake_block(PlaneId(0), BlockId(block));
     }
@@ -162,7 +162,7 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
         program(&mut payload, Place { block, page: 0 }, bytes);
         payload.end(block);
     }
-    let mut die = Chip::with_payload(config.sheet, Default::default(), 1, 0, UNITS, payload);
+    let mut die = Chip::with_payload(config.sheet, Default::default(), 1, 0, UNITS, Some(Box::new(payload)));
     let mut image = PageImage::new(bytes, UNITS as usize);
     for block in [0, 1] {
         assert!(!die.wake_block(PlaneId(0), BlockId(block)).is_locked);

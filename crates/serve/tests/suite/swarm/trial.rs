@@ -1,13 +1,12 @@
 //! One seed: a drive, its load, and what it may hold after each cut.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use wordline_drive::{Holds, Output, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
-use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
+use wordline_serve::{Durability, Keeper, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Attributes, HostOp, HostRequest, Id, Nanos, RequestId};
 
@@ -161,9 +160,9 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
         shape: Shape::of(&geometry).map_err(|e| e.to_string())?,
     };
     let mut draw = Draw::new(case.seed, Stream::Address, 6);
-    let ills: Vec<Rc<RefCell<Ills>>> = (0..geometry.dies())
+    let ills: Vec<Arc<Mutex<Ills>>> = (0..geometry.dies())
         .map(|_| {
-            Rc::new(RefCell::new(if world.is_silent { Ills::new(&mut draw, geometry.planes, geometry.blocks) } else { Ills::default() }))
+            Arc::new(Mutex::new(if world.is_silent { Ills::new(&mut draw, geometry.planes, geometry.blocks) } else { Ills::default() }))
         })
         .collect();
     let tape = Tape::new();
@@ -267,7 +266,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
             tally.torn += nothing_older_is_put_out(drive, &history, &rewritten).map_err(|leak| format!("cut at {cut}: {leak}"))?;
         }
     }
-    tally.hidden = ills.iter().map(|ills| ills.borrow().happened).sum();
+    tally.hidden = ills.iter().map(|ills| ills.lock().expect("one thread").happened).sum();
     Ok(tally)
 }
 

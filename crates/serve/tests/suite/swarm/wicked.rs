@@ -1,8 +1,7 @@
 //! Flash that misbehaves and does not say so: the classic ways in which a block goes bad, and planes and dies that die.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use wordline_chip::{Contents, DieFault, Kept, KeptBlock, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_units::random::Draw;
@@ -64,13 +63,13 @@ const ENDLESS: u32 = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Wicked<P> {
     inner: P,
-    ills: Rc<RefCell<Ills>>,
+    ills: Arc<Mutex<Ills>>,
     programs: u32,
 }
 
 impl<P: Persistent> Wicked<P> {
-    pub(crate) fn new(inner: P, ills: &Rc<RefCell<Ills>>) -> Wicked<P> {
-        Wicked { inner, ills: Rc::clone(ills), programs: 0 }
+    pub(crate) fn new(inner: P, ills: &Arc<Mutex<Ills>>) -> Wicked<P> {
+        Wicked { inner, ills: Arc::clone(ills), programs: 0 }
     }
 
     /// Whether a program at `place` reaches the flash.
@@ -80,7 +79,7 @@ impl<P: Persistent> Wicked<P> {
     fn takes(&mut self, place: Place) -> bool {
         self.programs += 1;
         assert!(self.programs < ENDLESS, "a die is programmed without end");
-        let mut ills = self.ills.borrow_mut();
+        let mut ills = self.ills.lock().expect("one thread");
         if ills.uncleared.contains(&place.block) {
             // Over what stands there: neither can be read.
             ills.spoiled.insert(place);
@@ -93,8 +92,6 @@ impl<P: Persistent> Wicked<P> {
 }
 
 impl<P: Persistent> Payload for Wicked<P> {
-    const KEEPS: bool = true;
-
     fn program(&mut self, place: Place, contents: Contents<'_>) {
         if self.takes(place) {
             self.inner.program(place, contents);
@@ -103,7 +100,7 @@ impl<P: Persistent> Payload for Wicked<P> {
 
     fn read(&self, place: Place, image: &mut PageImage) -> Kept {
         let kept = self.inner.read(place, image);
-        let ills = self.ills.borrow();
+        let ills = self.ills.lock().expect("one thread");
         if ills.spoiled.contains(&place) || (kept == Kept::Whole && ills.has(place.block, Fault::ReadFails)) { Kept::Torn } else { kept }
     }
 
@@ -118,7 +115,7 @@ impl<P: Persistent> Payload for Wicked<P> {
     }
 
     fn erase(&mut self, block: u32) {
-        let mut ills = self.ills.borrow_mut();
+        let mut ills = self.ills.lock().expect("one thread");
         if ills.has(block, Fault::EraseDoesNothing) {
             ills.uncleared.insert(block);
             ills.happened += 1;
