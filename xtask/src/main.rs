@@ -18,7 +18,8 @@ Usage: cargo xtask TASK [ARGUMENTS]
 
   test [ARGS]      run every test: unit, integration and documentation tests of all crates
   ci               everything CI runs, in its order; stops at the first failure
-  tidy             check style and architecture (file lengths, crate walls, links, banned words)
+  tidy             check style and architecture (file lengths, crate walls, links, banned words), and the subjects of new commits
+  tidy --freeze    write the list of exceptions to the newest rules anew, if it has shrunk
   docs [--check]   write the generated documentation; with --check, only say whether it is out of date
   pages [ARGS]     run the lines that README.md and the tutorials show, and compare what they print; `--bless` writes what was measured into the pages
   clients [NAMES]  let real clients at the block device server: fio, libnbd, ext4, PostgreSQL, RocksDB …; `clients help` lists them
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         ["test", rest @ ..] => suite::run(&root, rest),
         ["ci"] => ci::run(&root),
         ["tidy"] => ci::tidy(&root),
+        ["tidy", "--freeze"] => tidy::freeze(&root).map(|size| println!("{size} exceptions")),
         ["docs"] => docs::write(&root),
         ["docs", "--check"] => docs::check(&root),
         ["pages", "help" | "--help" | "-h"] => {

@@ -36,7 +36,8 @@ pub(crate) enum Command {
     Serve(ServeOptions),
     /// Send a command to the control socket of a served drive, and print the answer as JSON.
     Ctl(CtlOptions),
-    /// Record the requests of a served drive as a trace on standard output, until `wordline ctl SOCKET stop-recording`. Its head has the command that replays it.
+    /// Record the requests of a served drive as a trace on standard output, until `wordline ctl SOCKET stop-recording`. Its head has the command
+    /// that replays it.
     Record(RecordOptions),
     /// Watch a served drive: requests, latency, write amplification, garbage collection, dies, blocks. `q` ends it.
     Top(TopOptions),

@@ -9,8 +9,10 @@ use serde_json::Value;
 
 mod bench_words;
 mod catalogue;
+mod commits;
 mod core_words;
 mod declared;
+mod frozen;
 mod prose;
 mod rooms;
 mod shape;
@@ -33,8 +35,27 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>, String> {
     findings.extend(catalogue::check(&tree));
     findings.extend(declared::check(&tree));
     findings.extend(words::check(&tree));
+    findings.extend(frozen::check(&tree));
+    findings.extend(commits::check(root)?);
     findings.sort();
     Ok(findings)
+}
+
+/// Writes the list of exceptions anew. Returns its size.
+///
+/// # Errors
+/// If it would grow.
+pub(crate) fn freeze(root: &Path) -> Result<usize, String> {
+    let tree = tree::Tree::read(root)?;
+    let found = frozen::Frozen::of(&tree);
+    if let Some(older) = tree.get(frozen::LIST)
+        && !found.is_within(&frozen::Frozen::listed(older))
+    {
+        return Err(format!("{} may only shrink: run `cargo xtask tidy` to see what is new", frozen::LIST));
+    }
+    let text = found.to_text();
+    std::fs::write(root.join(frozen::LIST), &text).map_err(|error| format!("{}: {error}", frozen::LIST))?;
+    Ok(text.lines().count() - 1)
 }
 
 /// What Cargo knows of the workspace's own packages. Needs no registry and no network.

@@ -125,7 +125,7 @@ fn resolve(module: &[&str], named: &[String]) -> Option<String> {
 }
 
 /// The types that are given methods and are not defined here, with the lines.
-fn foreign_impls(code: &[Token]) -> Vec<(usize, String)> {
+pub(super) fn foreign_impls(code: &[Token]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, token) in code.iter().enumerate() {
         if token.word() != Some("impl") || !starts_item(code, at) {

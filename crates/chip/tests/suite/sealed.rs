@@ -195,7 +195,9 @@ proptest! {
     /// sealed, and zeroes where it is.
     #[test]
     fn no_command_brings_out_what_was_sealed(steps in prop::collection::vec((0u8..12, 0u16..4, 0u16..6, 0u16..4), 1..120)) {
-        let mut chip = Chip::with_payload(sheet(ProgramScope::Page), Faults::default(), 1, 0, UNITS, Some(Box::new(RamPayload::new(&sheet(ProgramScope::Page), UNITS))));
+        let sheet = sheet(ProgramScope::Page);
+        let payload = Box::new(RamPayload::new(&sheet, UNITS));
+        let mut chip = Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, Some(payload));
         // What stands in each page: its byte; nothing: it is sealed, or a copy of what was.
         let mut twin: BTreeMap<(u16, u16), Option<u8>> = BTreeMap::new();
         let mut locked = [false; 4];
