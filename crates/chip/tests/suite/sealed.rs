@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Contents, DieFault, Mark, PADDING, PageImage, Probe, RamPayload, Sanitisation, Why};
-use wordline_flash::{Command, ProgramScope, Status};
+use wordline_flash::{Command, ProgramScope, Sheet, Status};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
 use crate::common::*;
@@ -188,6 +188,11 @@ fn seen(chip: &mut Chip, block: u32, page: u16) -> (bool, Vec<u8>, Vec<Mark>) {
     (sound, image.bytes, image.marks)
 }
 
+/// A die that keeps bytes in memory.
+fn keeping(sheet: Sheet) -> Chip {
+    Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, Some(Box::new(RamPayload::new(&sheet, UNITS))))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -195,9 +200,7 @@ proptest! {
     /// sealed, and zeroes where it is.
     #[test]
     fn no_command_brings_out_what_was_sealed(steps in prop::collection::vec((0u8..12, 0u16..4, 0u16..6, 0u16..4), 1..120)) {
-        let sheet = sheet(ProgramScope::Page);
-        let payload = Box::new(RamPayload::new(&sheet, UNITS));
-        let mut chip = Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, Some(payload));
+        let mut chip = keeping(sheet(ProgramScope::Page));
         // What stands in each page: its byte; nothing: it is sealed, or a copy of what was.
         let mut twin: BTreeMap<(u16, u16), Option<u8>> = BTreeMap::new();
         let mut locked = [false; 4];
