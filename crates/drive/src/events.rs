@@ -3,13 +3,20 @@
 use wordline_engine::{Event, Observer, Shown, UnitStep};
 use wordline_units::Nanos;
 
-/// Number of events that are kept at most between two looks.
-const BATCH: usize = 64;
+/// Room for events between two looks. They stay in the first-level cache.
+const BATCH: usize = 24;
+
+/// Number of events after which the observer is shown them: a step of the drive rarely has as many as the rest.
+const FULL: usize = 16;
 
 /// Events and steps of units that no observer has been shown yet, oldest first.
 #[derive(Clone, Debug)]
 pub struct Events {
-    waiting: Vec<(Nanos, Shown)>,
+    batch: Box<[(Nanos, Shown); BATCH]>,
+    /// Number of events in the batch.
+    count: usize,
+    /// Events for which the batch has no room.
+    more: Vec<(Nanos, Shown)>,
     is_watched: bool,
     follows: bool,
 }
@@ -17,8 +24,8 @@ pub struct Events {
 impl Events {
     /// Events for `observer`.
     pub fn of(observer: &dyn Observer) -> Events {
-        let is_watched = observer.watches();
-        Events { waiting: Vec::with_capacity(if is_watched { 2 * BATCH } else { 0 }), is_watched, follows: observer.follows() }
+        let nothing = (Nanos::ZERO, Shown::Event(Event::WornOut));
+        Events { batch: Box::new([nothing; BATCH]), count: 0, more: Vec::new(), is_watched: observer.watches(), follows: observer.follows() }
     }
 
     /// True if steps of single units are wanted.
@@ -30,25 +37,77 @@ impl Events {
     #[inline(always)]
     pub(crate) fn happened(&mut self, at: Nanos, event: Event) {
         if self.is_watched {
-            self.waiting.push((at, Shown::Event(event)));
+            self.keep(at, Shown::Event(event));
         }
     }
 
     pub(crate) fn followed(&mut self, at: Nanos, step: UnitStep) {
-        self.waiting.push((at, Shown::Step(step)));
+        self.keep(at, Shown::Step(step));
+    }
+
+    /// Written in place: a copy of an event costs as much as the event.
+    #[inline(always)]
+    fn keep(&mut self, at: Nanos, shown: Shown) {
+        match self.batch.get_mut(self.count) {
+            Some(place) => {
+                *place = (at, shown);
+                self.count += 1;
+            }
+            None => self.more.push((at, shown)),
+        }
     }
 
     /// True if an observer should be shown what there is.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting.len() >= BATCH
+        self.count >= FULL
     }
 
     /// Shows `observer` all that has happened since the last time.
     pub(crate) fn show(&mut self, observer: &mut dyn Observer) {
-        if !self.waiting.is_empty() {
-            observer.observe_all(&self.waiting);
-            self.waiting.clear();
+        if self.count > 0 {
+            observer.observe_all(&self.batch[..self.count]);
+            self.count = 0;
         }
+        if !self.more.is_empty() {
+            observer.observe_all(&self.more);
+            self.more.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Seen(Vec<u64>);
+
+    impl Observer for Seen {
+        fn observe(&mut self, at: Nanos, _: &Event) {
+            self.0.push(at.0);
+        }
+    }
+
+    #[test]
+    fn all_events_are_shown_once_and_in_order_however_many_there_are() {
+        let mut seen = Seen::default();
+        let mut events = Events::of(&seen);
+        for round in 0..3 {
+            let from = round * 100;
+            (from..from + 100).for_each(|at| events.happened(Nanos(at), Event::WornOut));
+            assert!(events.is_full());
+            events.show(&mut seen);
+            events.show(&mut seen);
+        }
+        assert_eq!(seen.0, (0..300).collect::<Vec<_>>());
+        assert!(!events.is_full());
+    }
+
+    #[test]
+    fn an_observer_that_does_not_watch_costs_no_room() {
+        let mut events = Events::of(&());
+        (0..100).for_each(|at| events.happened(Nanos(at), Event::WornOut));
+        assert!(!events.is_full() && events.more.is_empty());
     }
 }
