@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use wordline_ftl::ignores;
 use wordline_ftl::layout::BlockGroup;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Way, abstain};
@@ -51,18 +52,7 @@ fn page_for(ctx: &Ctx<'_>, news: &News) -> Option<FlashPage> {
     match *news {
         News::Opened { group, .. } => Some(page(group, 0x5555)),
         News::Closed { group } => Some(page(group, 0xAAAA_0000)),
-        News::Read(_)
-        | News::Programmed(_)
-        | News::Erased(_)
-        | News::Copied(_)
-        | News::VictimChosen { .. }
-        | News::Moved { .. }
-        | News::Retired { .. }
-        | News::DataLost { .. }
-        | News::DieFailed { .. }
-        | News::Stopped(_)
-        | News::Timer
-        | News::Idle { .. } => None,
+        ignores!(Read, Programmed, Erased, Copied, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! One paragraph: the effect it exploits, what the firmware measures of it, what it decides, and what that costs.
 
+use crate::ignores;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
@@ -52,13 +53,12 @@ impl Technique for Template {
         &DECLARATION.card
     }
 
-    // Learn here, and only here.
+    // Learn here, and only here. The last arm names the kinds of news that are ignored, so the compiler asks about a new kind.
     fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
-        if let News::Read(report) = news {
-            self.read.push(report.at.group);
-        }
-        if let News::Erased(report) = news {
-            self.read.retain(|&read| read != report.group);
+        match news {
+            News::Read(report) => self.read.push(report.at.group),
+            News::Erased(report) => self.read.retain(|&read| read != report.group),
+            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
         }
     }
 

@@ -24,7 +24,8 @@
 //! Agreement is [`agree`](super::say::agree): the greatest proposal, as far as the least cap lets it. Answers without an opinion may have a reason ([`Why`]);
 //! it decides nothing and is counted ([`counts`](super::counts)).
 //!
-//! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
+//! There is no wildcard over [`News`] in a technique (a lint sees to it): a technique names the kinds that it ignores with [`ignores!`](crate::ignores), so the
+//! compiler lists every technique for which a new kind of news needs a decision.
 
 use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
 use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
@@ -169,25 +170,23 @@ pub enum News {
     },
 }
 
+/// Pattern for the kinds of [`News`] that a technique ignores, each by its name: `ignores!(Copied, Timer) => {}`. A match with it still has to name every kind.
+#[macro_export]
+macro_rules! ignores {
+    ($($kind:ident),+ $(,)?) => {
+        $($crate::techniques::seam::News::$kind { .. })|+
+    };
+}
+
 impl News {
     /// Block group of which the event may tell how worn it is: it was erased, or a page of it was measured.
     pub fn wears(&self) -> Option<BlockGroup> {
         match *self {
             News::Erased(EraseReport { group, .. }) => Some(group),
             News::Read(ReadReport { at, cause: Cause::Measure, .. }) => Some(at.group),
-            News::Read(_)
-            | News::Programmed(_)
-            | News::Copied(_)
-            | News::Opened { .. }
-            | News::Closed { .. }
-            | News::VictimChosen { .. }
-            | News::Moved { .. }
-            | News::Retired { .. }
-            | News::DataLost { .. }
-            | News::DieFailed { .. }
-            | News::Stopped(_)
-            | News::Timer
-            | News::Idle { .. } => None,
+            ignores!(Read, Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {
+                None
+            }
         }
     }
 

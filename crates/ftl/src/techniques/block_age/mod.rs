@@ -13,6 +13,7 @@ use wordline_flash::tables::{Aging, Shown};
 use wordline_flash::{EraseTrace, Status, Tally};
 use wordline_units::{Cause, PageId, PlaneId};
 
+use crate::ignores;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
@@ -282,17 +283,20 @@ impl Technique for BlockAge {
         if self.params.marker == Marker::Pe {
             return;
         }
-        if let News::Erased(report) = news {
-            self.learn_erase(ctx.view.erases(report.group), report);
-        }
-        if let News::Programmed(ProgramReport { at, status: Status::Good, array, .. }) = news
-            && let Some(times) = self.times.get_mut(at.group.index())
-        {
-            times.sum = times.sum.saturating_add((array.0 / 1_000) as u32);
-            times.programs = times.programs.saturating_add(1);
-        }
-        if let Some((group, tally)) = measured(news) {
-            self.learn_measurement(ctx.view.erases(group), group, tally);
+        match news {
+            News::Erased(report) => self.learn_erase(ctx.view.erases(report.group), report),
+            News::Programmed(ProgramReport { at, status: Status::Good, array, .. }) => {
+                if let Some(times) = self.times.get_mut(at.group.index()) {
+                    times.sum = times.sum.saturating_add((array.0 / 1_000) as u32);
+                    times.programs = times.programs.saturating_add(1);
+                }
+            }
+            News::Read(_) => {
+                if let Some((group, tally)) = measured(news) {
+                    self.learn_measurement(ctx.view.erases(group), group, tally);
+                }
+            }
+            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
         }
     }
 

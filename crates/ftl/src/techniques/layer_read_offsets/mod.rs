@@ -10,6 +10,7 @@
 use wordline_flash::{Failed, ReadTry, Status};
 use wordline_units::Nanos;
 
+use crate::ignores;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Site};
@@ -107,15 +108,13 @@ impl Technique for LayerReadOffsets {
     }
 
     fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
-        if let News::Read(ReadReport { at, status: Status::Good, retries, last, .. }) = *news
-            && retries > 0
-            && last.set == ReadTry::DEFAULT.set
-        {
-            let place = self.place(at);
-            self.entries[place] = last.entry;
-        }
-        if let News::Erased(report) = news {
-            self.forget(report.group);
+        match *news {
+            News::Read(ReadReport { at, status: Status::Good, retries: 1.., last, .. }) if last.set == ReadTry::DEFAULT.set => {
+                let place = self.place(at);
+                self.entries[place] = last.entry;
+            }
+            News::Erased(report) => self.forget(report.group),
+            ignores!(Read, Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
         }
     }
 

@@ -22,6 +22,7 @@ mod state;
 
 use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
+use crate::ignores;
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique};
@@ -131,18 +132,7 @@ impl Technique for LayerSimilarity {
             }
             News::Programmed(ProgramReport { at, .. }) => self.layers.count(&at, false),
             News::Erased(report) => self.layers.erased(report.group),
-            News::Read(_)
-            | News::Copied(_)
-            | News::Opened { .. }
-            | News::Closed { .. }
-            | News::VictimChosen { .. }
-            | News::Moved { .. }
-            | News::Retired { .. }
-            | News::DataLost { .. }
-            | News::DieFailed { .. }
-            | News::Stopped(_)
-            | News::Timer
-            | News::Idle { .. } => {}
+            ignores!(Read, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
         }
     }
 }

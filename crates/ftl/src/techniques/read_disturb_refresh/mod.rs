@@ -8,6 +8,7 @@
 
 use wordline_units::Cause;
 
+use crate::ignores;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
@@ -95,11 +96,12 @@ impl Technique for ReadDisturbRefresh {
     }
 
     fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
-        if let News::Read(ReadReport { at, times, .. }) = news {
-            self.reads[at.group.index()] = self.reads[at.group.index()].saturating_add(*times);
-        }
-        if let News::Erased(report) = news {
-            self.reads[report.group.index()] = 0;
+        match *news {
+            News::Read(ReadReport { at, times, .. }) => {
+                self.reads[at.group.index()] = self.reads[at.group.index()].saturating_add(times);
+            }
+            News::Erased(report) => self.reads[report.group.index()] = 0,
+            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
         }
     }
 

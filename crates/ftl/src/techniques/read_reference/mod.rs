@@ -11,6 +11,7 @@ use wordline_flash::tables::{Ort, OrtIndex, OrtPlace, Sequence};
 use wordline_flash::{Failed, ReadTry};
 use wordline_units::{Cause, Nanos};
 
+use crate::ignores;
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
@@ -187,28 +188,30 @@ impl Technique for ReadReference {
     }
 
     fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
-        if let News::Read(ReadReport { at, times, .. }) = *news {
-            let reads = &mut self.reads[at.group.index()];
-            *reads = reads.saturating_add(times);
-        }
-        if let News::Erased(report) = news {
-            self.reads[report.group.index()] = 0;
-        }
-        if *news == News::Timer {
-            self.next = ctx.now + self.pace();
-            self.cursor = (self.cursor + 1) % self.reads.len().max(1) as u32;
+        match *news {
+            News::Read(ReadReport { at, times, .. }) => {
+                let reads = &mut self.reads[at.group.index()];
+                *reads = reads.saturating_add(times);
+            }
+            News::Erased(report) => self.reads[report.group.index()] = 0,
+            News::Timer => {
+                self.next = ctx.now + self.pace();
+                self.cursor = (self.cursor + 1) % self.reads.len().max(1) as u32;
+            }
+            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => {}
         }
     }
 
     fn work(&self, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
-        if let News::Read(ReadReport { at, retries, .. }) = *news {
-            let is_over = self.params.refresh && retries > RETRIES_MOST && ctx.view.use_of(at.group) == Use::Closed;
-            return is_over.then(|| rewrite(ctx, at.group));
+        match *news {
+            News::Read(ReadReport { at, retries, .. }) => {
+                let is_over = self.params.refresh && retries > RETRIES_MOST && ctx.view.use_of(at.group) == Use::Closed;
+                is_over.then(|| rewrite(ctx, at.group))
+            }
+            News::Closed { group } => self.refresh(ctx, group),
+            News::Timer => self.refresh(ctx, BlockGroup(self.cursor)),
+            ignores!(Programmed, Erased, Copied, Opened, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => None,
         }
-        if let News::Closed { group } = *news {
-            return self.refresh(ctx, group);
-        }
-        if *news == News::Timer { self.refresh(ctx, BlockGroup(self.cursor)) } else { None }
     }
 
     fn wake_at(&self) -> Option<Nanos> {
