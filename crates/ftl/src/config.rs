@@ -95,7 +95,7 @@ impl Config {
     /// Names of the techniques because of which no die is given the data of a program while it is doing one.
     pub fn bars_loading_ahead(&self) -> impl Iterator<Item = &'static str> + '_ {
         let cards = self.techniques.iter().map(|choice| choice.card());
-        cards.filter(|card| card.needs_one_program()).map(|card| card.name)
+        cards.filter(|card| card.asks.contains(&Ask::OneProgram)).map(|card| card.name)
     }
 
     /// True if the out-of-band marks are written twice.

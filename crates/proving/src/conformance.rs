@@ -4,6 +4,7 @@
 //!
 //! - it answers nothing, and learns nothing from news, that its card's hooks do not name;
 //! - its programs are set only where its card asks for that;
+//! - a technique that stops, sets or distrusts programs, or sanitises, asks for one program at a time;
 //! - it would not try a read in a way that has been tried;
 //! - to answer changes nothing, and the same question has the same answer twice;
 //! - what it has learnt is the same after [`Technique::image`] and [`Technique::restore`], and so are its answers;
@@ -16,7 +17,7 @@ use wordline_flash::{EraseTrace, Failed, ProgramScope, ProgramSettings, ProgramT
 use wordline_ftl::techniques::declaration::{Declaration, Param, Value};
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
+use wordline_ftl::techniques::say::{Say, Says, Scale, Urgency, Way};
 use wordline_ftl::techniques::seam::{
     Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Kept, Leap, Memo, Moving, News, Place, ProgramReport,
     ProgramUnit, ReadReport, StaleSecrets, StopReport, Technique,
@@ -235,6 +236,10 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     note(Hook::Idle, idle.is_none(), format!("{idle:?}"));
     let wake = technique.wake_at();
     note(Hook::Timer, wake.is_none(), format!("{wake:?}"));
+    let acts = stop.iter().any(|say| matches!(say, Say::Propose(urgency) if *urgency != Urgency::LEAST));
+    if (acts || settings.is_some() || distrusts || method.is_some()) && !technique.card().asks.contains(&Ask::OneProgram) {
+        return Err("it acts on programs, and its card does not ask for one program at a time".to_owned());
+    }
     Ok(Answers(answers))
 }
 

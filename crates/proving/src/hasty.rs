@@ -4,7 +4,7 @@
 
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Hold, Say, Says, Urgency, abstain};
-use wordline_ftl::techniques::seam::{Card, Conflict, Ctx, Held, Persists, Technique};
+use wordline_ftl::techniques::seam::{Ask, Card, Conflict, Ctx, Held, Persists, Technique};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{DieId, Nanos};
 
@@ -13,7 +13,7 @@ const CARD: Card = Card {
     source: "an oracle of stops",
     claim: "whatever is stopped, and however often, loses nothing",
     hooks: Hooks::of(&[Hook::Stop, Hook::Hold]),
-    asks: &[],
+    asks: &[Ask::OneProgram],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "it helps nobody",
 };

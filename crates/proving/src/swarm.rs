@@ -103,10 +103,15 @@ fn own(seed: u64, declaration: &Declaration) -> Draw {
     Draw::new(seed, Stream::Mix, number)
 }
 
+/// Services that a technique asks for, but for one program at a time: every die can do that.
+fn services(declaration: &Declaration) -> impl Iterator<Item = Ask> {
+    declaration.card.asks.iter().copied().filter(|&ask| ask != Ask::OneProgram)
+}
+
 /// Techniques that need no store of keys, change nothing of programs and promise nothing of stale data. The first four of the list are those of the bits of
 /// `subset`.
 fn techniques(seed: u64, subset: u64) -> Vec<Choice> {
-    let is_plain = |declaration: &&&Declaration| !declaration.card.hooks.has(Hook::Sanitise) && declaration.card.asks.is_empty();
+    let is_plain = |declaration: &&&Declaration| !declaration.card.hooks.has(Hook::Sanitise) && services(declaration).next().is_none();
     let mut chosen = Vec::new();
     for (at, declaration) in DECLARATIONS.iter().filter(is_plain).enumerate() {
         let draw = &mut own(seed, declaration);
@@ -120,8 +125,8 @@ fn techniques(seed: u64, subset: u64) -> Vec<Choice> {
 /// Techniques that ask for services of the core and set no programs, and whoever tells the wear that they go by. Drawn apart from all else.
 fn asking(seed: u64) -> Vec<Choice> {
     let asks = |declaration: &&&Declaration| {
-        let card = &declaration.card;
-        !card.hooks.has(Hook::Sanitise) && !card.asks.is_empty() && !card.asks.contains(&Ask::Programs)
+        let hooks = declaration.card.hooks;
+        !hooks.has(Hook::Sanitise) && services(declaration).next().is_some() && services(declaration).all(|ask| ask != Ask::Programs)
     };
     let mut chosen = Vec::new();
     if Draw::new(seed, Stream::Mix, ASKING).happens(0.4) {

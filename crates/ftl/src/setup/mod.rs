@@ -38,7 +38,7 @@ pub(crate) fn watched_by(panel: &Panel) -> Watched {
         busy: panel.has_any(STOPPING),
         programs: panel.sets_programs(),
         erases: panel.asks(Ask::EraseTrace),
-        one_program: panel.needs_one_program(),
+        one_program: panel.asks(Ask::OneProgram),
     }
 }
 

@@ -116,11 +116,6 @@ impl Panel {
         self.cards().any(|card| card.asks.contains(&service))
     }
 
-    /// True if a die can do one program only while these techniques are on.
-    pub fn needs_one_program(&self) -> bool {
-        self.cards().any(Card::needs_one_program)
-    }
-
     /// Cards of the techniques, in the order of the panel.
     pub fn cards(&self) -> impl Iterator<Item = &'static Card> {
         self.members.iter().map(|technique| technique.card())

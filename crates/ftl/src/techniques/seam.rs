@@ -471,6 +471,9 @@ pub enum Ask {
     Provenance,
     /// The warm clock: [`View::kept`], [`View::today`] and [`EraseReport::rest`].
     WarmClock,
+    /// One program of a die at a time: no die takes in the data of its next program while it does one. A technique needs it that stops programs, sets or
+    /// distrusts them, or makes unreadable what they have made stale: a die takes settings and stops for what its array does.
+    OneProgram,
 }
 
 /// Description of a technique, for people, for the core and for the interaction matrix.
@@ -490,15 +493,6 @@ pub struct Card {
     pub persists: Persists,
     /// Known limits of the technique.
     pub limits: &'static str,
-}
-
-impl Card {
-    /// True if a die can do one program only while the technique is on: it stops programs, sets or distrusts them, or makes what they have made stale
-    /// unreadable. A die takes settings and stops for what its array does.
-    pub fn needs_one_program(&self) -> bool {
-        const ONE_PROGRAM: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::ProgramSettings, Hook::Distrusts, Hook::Sanitise]);
-        self.hooks.meets(ONE_PROGRAM) || self.asks.contains(&Ask::Programs)
-    }
 }
 
 /// One technique. Every question has a default answer that changes nothing.

@@ -5,8 +5,8 @@ use wordline_ftl::BlockGroup;
 use wordline_ftl::techniques::DECLARATIONS;
 use wordline_ftl::techniques::declaration::Site;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
-use wordline_ftl::techniques::say::{Say, Says, Way};
-use wordline_ftl::techniques::seam::{Card, Copy, Ctx, Fit, FlashPage, Memo, Moving, News, Persists, Place, Rung, Technique};
+use wordline_ftl::techniques::say::{Say, Says, Urgency, Way, abstain};
+use wordline_ftl::techniques::seam::{Card, Conflict, Copy, Ctx, Fit, FlashPage, Memo, Moving, News, Persists, Place, Rung, Technique};
 use wordline_ftl::techniques::work::{NEVER, Work, WorkKind};
 use wordline_proving::bystander::Bystander;
 use wordline_proving::conformance::{check, core, every_choice};
@@ -60,6 +60,8 @@ enum Wrong {
     RungTwice,
     /// It lets data that comes over the bus go nowhere.
     FitsNowhere,
+    /// It stops programs and does not ask for one program at a time.
+    StopsAnyProgram,
 }
 
 /// A technique with one thing wrong.
@@ -77,6 +79,7 @@ const fn card(hooks: Hooks) -> Card {
 
 const ALL: Hooks = Hooks::of(&[Hook::Read, Hook::Way, Hook::Idle, Hook::Work, Hook::Timer, Hook::Remember, Hook::Rung, Hook::Fit]);
 const WHOLE: Card = card(ALL);
+const STOPPER: Card = card(ALL.with(Hooks::of(&[Hook::Stop])));
 const NO_WAY: Card = card(ALL.without(Hook::Way));
 const NO_READ: Card = card(ALL.without(Hook::Read));
 
@@ -85,6 +88,7 @@ impl Technique for Rogue {
         match self.wrong {
             Wrong::HookMissing => &NO_WAY,
             Wrong::NewsMissing => &NO_READ,
+            Wrong::StopsAnyProgram => &STOPPER,
             Wrong::Forgets | Wrong::BolderAfterLoss | Wrong::NoSuchDie | Wrong::WakesInThePast | Wrong::RungTwice | Wrong::FitsNowhere => {
                 &WHOLE
             }
@@ -134,6 +138,10 @@ impl Technique for Rogue {
         if self.wrong == Wrong::FitsNowhere { Fit::Never } else { Fit::Exact }
     }
 
+    fn stop(&self, _: &Ctx<'_>, _: &Conflict) -> Says<Urgency> {
+        if self.wrong == Wrong::StopsAnyProgram { [Say::Propose(Urgency::Now), Say::Abstain] } else { abstain() }
+    }
+
     fn wake_at(&self) -> Option<Nanos> {
         (self.wrong == Wrong::WakesInThePast).then_some(Nanos(1))
     }
@@ -142,6 +150,7 @@ impl Technique for Rogue {
 #[test]
 fn is_every_planted_breach_found_out() {
     for (wrong, words) in [
+        (Wrong::StopsAnyProgram, "it acts on programs, and its card does not ask for one program at a time"),
         (Wrong::HookMissing, "it answers way, which its hooks do not name"),
         (Wrong::NewsMissing, "it learns from Read, which its hooks do not name"),
         (Wrong::Forgets, "it does not know again what its image says"),

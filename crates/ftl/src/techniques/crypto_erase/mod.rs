@@ -5,7 +5,7 @@ use wordline_units::Nanos;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
-use crate::techniques::seam::{Card, Copy, Ctx, KeyStore, Persists, SanitiseMethod, StaleSecrets, Technique};
+use crate::techniques::seam::{Ask, Card, Copy, Ctx, KeyStore, Persists, SanitiseMethod, StaleSecrets, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -14,7 +14,7 @@ pub const DECLARATION: Declaration = Declaration {
         source: "ours, as the rival that 002 §3 names and does not evaluate; trees of keys as in Goldreich, Goldwasser and Micali, J. ACM 1986",
         claim: "no stale secret can be read from the chips and the controller's key register once what made it stale is acknowledged",
         hooks: Hooks::of(&[Hook::Sanitise, Hook::KeyStore, Hook::Way]),
-        asks: &[],
+        asks: &[Ask::OneProgram],
         persists: Persists::Nothing(
             "the key store is on flash and in the register; whatever is stale and has a key after a power cut loses it",
         ),

@@ -8,7 +8,7 @@ use wordline_units::Nanos;
 
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -17,7 +17,7 @@ pub const DECLARATION: Declaration = Declaration {
         source: "Kim et al., Evanesco, ASPLOS 2020, §5 and §6 (SecureSSD); Kim, dissertation, SNU 2020, §5.2 and §5.3",
         claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
         hooks: Hooks::of(&[Hook::Sanitise]),
-        asks: &[],
+        asks: &[Ask::OneProgram],
         persists: Persists::Nothing(
             "the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked",
         ),

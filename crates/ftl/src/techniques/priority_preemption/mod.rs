@@ -19,7 +19,7 @@ use wordline_units::{FlashOp, Priority};
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Value, params, words};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Hold, Say, Says, Urgency, abstain};
-use crate::techniques::seam::{Busy, ByPriority, Card, Conflict, Ctx, Held, Persists, Technique};
+use crate::techniques::seam::{Ask, Busy, ByPriority, Card, Conflict, Ctx, Held, Persists, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -29,7 +29,7 @@ pub const DECLARATION: Declaration = Declaration {
         claim: "a read of high priority waits for no erase, no program and no read of lower priority; reads of the other classes stop an erase at once at most \
                 as often as it stands without harm; and whatever is stopped gets done",
         hooks: Hooks::of(&[Hook::Stop, Hook::Hold]),
-        asks: &[],
+        asks: &[Ask::OneProgram],
         persists: Persists::Nothing("counts are of the operation under way, which a power cut ends"),
         limits: "a read that garbage collection has ordered is not stopped; without high-max, readers of high priority can hold up an erase for ever",
     },

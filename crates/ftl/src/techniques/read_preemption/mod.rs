@@ -7,7 +7,7 @@ use wordline_units::FlashOp;
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Urgency, abstain};
-use crate::techniques::seam::{Card, Conflict, Ctx, Persists, Technique};
+use crate::techniques::seam::{Ask, Card, Conflict, Ctx, Persists, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -16,7 +16,7 @@ pub const DECLARATION: Declaration = Declaration {
         source: "ONFI/JEDEC program and erase suspend; the baseline of 000 §4",
         claim: "a host read waits for a suspend, not for a program or an erase",
         hooks: Hooks::of(&[Hook::Stop]),
-        asks: &[],
+        asks: &[Ask::OneProgram],
         persists: Persists::Nothing("it knows nothing that could be forgotten"),
         limits: "knows no quota: many readers can hold up one erase for as long as the die's least interval between suspends lets them",
     },

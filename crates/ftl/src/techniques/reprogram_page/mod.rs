@@ -4,7 +4,7 @@ use wordline_flash::Sanitisation;
 
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -13,7 +13,7 @@ pub const DECLARATION: Declaration = Declaration {
         source: "Lin et al., ICCAD 2018 (one-shot reprogramming); examined in Kim et al., ASPLOS 2020, §4",
         claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
         hooks: Hooks::of(&[Hook::Sanitise]),
-        asks: &[],
+        asks: &[Ask::OneProgram],
         persists: Persists::Nothing(
             "a reprogrammed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and reprogrammed",
         ),

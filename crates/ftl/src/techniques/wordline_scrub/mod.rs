@@ -4,7 +4,7 @@ use wordline_flash::Sanitisation;
 
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -13,7 +13,7 @@ pub const DECLARATION: Declaration = Declaration {
         source: "Wei et al., FAST 2011 (scrubbing); as scrSSD in Kim et al., ASPLOS 2020, §7, with one-shot programming",
         claim: "no stale secret can be read from the chips once what made it stale is acknowledged",
         hooks: Hooks::of(&[Hook::Sanitise]),
-        asks: &[],
+        asks: &[Ask::OneProgram],
         persists: Persists::Nothing(
             "a scrubbed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and scrubbed",
         ),
