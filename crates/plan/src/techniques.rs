@@ -8,9 +8,8 @@ use std::sync::LazyLock;
 
 use serde_json::{Value as Json, json};
 use toml::de::DeValue;
-use wordline_flash::Sanitisation;
 use wordline_ftl::techniques::DECLARATIONS;
-use wordline_ftl::techniques::declaration::{Declaration, Kind as Form, Need, Param, Table, Value};
+use wordline_ftl::techniques::declaration::{Declaration, Kind as Form, Lack, Need, Param, Value};
 use wordline_units::Nanos;
 
 use crate::kind::{Kind, Maybe, quoted};
@@ -181,43 +180,17 @@ pub(crate) fn write(value: Option<Value>) -> String {
     }
 }
 
-/// The keys that a need is about; any one of them is enough.
-pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
-    match need.whole() {
-        Need::Copyback => &["capabilities.copyback"],
-        Need::Suspend => &["capabilities.suspend_program", "capabilities.suspend_erase"],
-        Need::StopAtStep => &["capabilities.stop_at_step"],
-        Need::StopNowErase => &["capabilities.stop_now_erase"],
-        Need::StopNowProgram => &["capabilities.stop_now_program"],
-        Need::AbortRead => &["capabilities.abort_read"],
-        Need::ProgramSettings => &["capabilities.program_settings"],
-        Need::GuardedErase => &["capabilities.guarded_erase"],
-        Need::EraseTrace => &["capabilities.erase_trace"],
-        Need::Sanitise(Sanitisation::LockPage) => &["timing.t_lock_page"],
-        Need::Sanitise(Sanitisation::LockBlock) => &["timing.t_lock_block"],
-        Need::Sanitise(Sanitisation::Scrub) => &["timing.t_scrub"],
-        Need::Sanitise(Sanitisation::Reprogram) => &["timing.t_reprogram"],
-        Need::Table(Table::Margins) => &["margins"],
-        Need::Table(Table::Aging) => &["aging"],
-        Need::Table(Table::Ort) => &["ort"],
-        Need::Table(Table::Copyback) => &["copyback"],
-        // Who tells it, or is in the way, is a technique and not a key of the die.
-        Need::Wear | Need::NoKeys => &[],
-        Need::Where(..) => &[],
-    }
-}
-
 /// A sentence about each of these needs.
 fn told(needs: impl Iterator<Item = Need>) -> String {
     let one = |need: Need| {
-        if need.whole() == Need::Wear {
-            return " A technique that tells the wear of blocks must be on.".to_owned();
-        }
-        if need.whole() == Need::NoKeys {
-            return " No technique that keeps keys of places may be on.".to_owned();
-        }
-        let keys: Vec<String> = keys_of(need).iter().map(|key| format!("`{key}`")).collect();
-        let who = if matches!(need.whole(), Need::Table(_)) { "chip" } else { "die" };
+        let feature = need.feature();
+        let who = match feature.lack {
+            Lack::Teller => return " A technique that tells the wear of blocks must be on.".to_owned(),
+            Lack::Keeper => return " No technique that keeps keys of places may be on.".to_owned(),
+            Lack::Table(_) => "chip",
+            Lack::Ability | Lack::AnyOf(_) | Lack::Time => "die",
+        };
+        let keys: Vec<String> = feature.keys.iter().map(|key| format!("`{key}`")).collect();
         format!(" The {who} needs {}.", keys.join(" or "))
     };
     needs.map(one).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wordline_flash::{MarginStep, Margins, ProgramScope, Sanitisation, Sheet, WindowMargin};
+use wordline_flash::{MarginStep, Margins, ProgramScope, Sheet, WindowMargin};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
@@ -151,31 +151,16 @@ fn tells_wear(chosen: &[Choice]) -> bool {
 /// Give the dies what the techniques of `config` need.
 pub(crate) fn equip(config: &mut Config) {
     for choice in &config.techniques {
-        let able = &mut config.sheet.capabilities;
         for need in choice.declaration().needs {
-            match need.whole() {
-                Need::Copyback => able.copyback = true,
-                Need::Suspend => (able.suspend_program, able.suspend_erase) = (true, true),
-                Need::StopAtStep => {
-                    able.stop_at_step = true;
-                    let timing = &mut config.sheet.timing;
-                    (timing.step_program, timing.step_erase) = (Nanos::from_micros(44), Nanos::from_micros(117));
-                }
-                Need::StopNowErase => able.stop_now_erase = true,
-                Need::StopNowProgram => able.stop_now_program = true,
-                Need::AbortRead => able.abort_read = true,
-                Need::GuardedErase => able.guarded_erase = true,
-                Need::EraseTrace => able.erase_trace = true,
-                Need::ProgramSettings => able.program_settings = true,
-                Need::Sanitise(Sanitisation::LockPage) => able.page_lock = true,
-                Need::Sanitise(Sanitisation::LockBlock) => able.block_lock = true,
-                Need::Sanitise(Sanitisation::Scrub) => able.scrub = true,
-                Need::Sanitise(Sanitisation::Reprogram) => able.reprogram = true,
-                // Every scenario has one.
-                Need::Table(Table::Margins) => {}
-                Need::Table(Table::Aging | Table::Ort | Table::Copyback) => config.tables = tables(config.sheet.geometry.layers),
-                // Whoever draws techniques puts one in that tells it.
-                Need::Wear | Need::NoKeys | Need::Where(..) => {}
+            (need.feature().grant)(&mut config.sheet.capabilities);
+            let need = need.whole();
+            if need == Need::StopAtStep {
+                let timing = &mut config.sheet.timing;
+                (timing.step_program, timing.step_erase) = (Nanos::from_micros(44), Nanos::from_micros(117));
+            }
+            // Every scenario has margins.
+            if matches!(need, Need::Table(table) if table != Table::Margins) {
+                config.tables = tables(config.sheet.geometry.layers);
             }
         }
     }

@@ -4,9 +4,10 @@
 //! it, and so are the drives that the proving ground draws. Whoever reads it knows kinds of parameters and kinds of needs, and no technique by its name.
 
 use wordline_flash::tables::Tables;
-use wordline_flash::{Margins, Sanitisation, Sheet};
+use wordline_flash::{Capabilities, Margins, Sanitisation, Sheet};
 use wordline_units::Nanos;
 
+use super::hooks::{Hook, Hooks};
 use super::seam::Card;
 use crate::state::layout::Layout;
 
@@ -175,6 +176,129 @@ impl Need {
     pub const fn whole(self) -> Need {
         if let Need::Where(_, _, need) = self { *need } else { self }
     }
+
+    /// True if a drive that offers `offer` meets the need, whatever the parameter that it depends on.
+    pub fn is_met(self, offer: &Offer) -> bool {
+        (self.feature().is_met)(offer)
+    }
+
+    /// Keys, test and grant of the feature. A new kind of need is one arm here.
+    pub fn feature(self) -> Feature {
+        const NOTHING: fn(&mut Capabilities) = |_| {};
+        let ability = |keys, is_met, grant| Feature { keys, is_met, grant, lack: Lack::Ability };
+        let timed = |keys, is_met, grant| Feature { keys, is_met, grant, lack: Lack::Time };
+        let table = |keys, is_met, lack| Feature { keys, is_met, grant: NOTHING, lack: Lack::Table(lack) };
+        let beside = |is_met, lack| Feature { keys: &[], is_met, grant: NOTHING, lack };
+        match self {
+            Need::Copyback => ability(&["capabilities.copyback"], |offer| offer.die.copyback, |die| die.copyback = true),
+            Need::Suspend => Feature {
+                keys: &["capabilities.suspend_program", "capabilities.suspend_erase"],
+                is_met: |offer| offer.die.suspend_program || offer.die.suspend_erase,
+                grant: |die| (die.suspend_program, die.suspend_erase) = (true, true),
+                lack: Lack::AnyOf("suspend"),
+            },
+            Need::StopAtStep => ability(&["capabilities.stop_at_step"], |offer| offer.die.stop_at_step, |die| die.stop_at_step = true),
+            Need::StopNowErase => {
+                ability(&["capabilities.stop_now_erase"], |offer| offer.die.stop_now_erase, |die| die.stop_now_erase = true)
+            }
+            Need::StopNowProgram => {
+                ability(&["capabilities.stop_now_program"], |offer| offer.die.stop_now_program, |die| die.stop_now_program = true)
+            }
+            Need::AbortRead => ability(&["capabilities.abort_read"], |offer| offer.die.abort_read, |die| die.abort_read = true),
+            Need::ProgramSettings => {
+                ability(&["capabilities.program_settings"], |offer| offer.die.program_settings, |die| die.program_settings = true)
+            }
+            Need::GuardedErase => ability(&["capabilities.guarded_erase"], |offer| offer.die.guarded_erase, |die| die.guarded_erase = true),
+            Need::EraseTrace => ability(&["capabilities.erase_trace"], |offer| offer.die.erase_trace, |die| die.erase_trace = true),
+            Need::Sanitise(Sanitisation::LockPage) => {
+                timed(&["timing.t_lock_page"], |offer| offer.die.page_lock, |die| die.page_lock = true)
+            }
+            Need::Sanitise(Sanitisation::LockBlock) => {
+                timed(&["timing.t_lock_block"], |offer| offer.die.block_lock, |die| die.block_lock = true)
+            }
+            Need::Sanitise(Sanitisation::Scrub) => timed(&["timing.t_scrub"], |offer| offer.die.scrub, |die| die.scrub = true),
+            Need::Sanitise(Sanitisation::Reprogram) => {
+                timed(&["timing.t_reprogram"], |offer| offer.die.reprogram, |die| die.reprogram = true)
+            }
+            Need::Table(Table::Margins) => {
+                let lack = MissingTable { of: "margins", key: "margins.step", bench: "margins" };
+                table(&["margins"], |offer| offer.has(Table::Margins), lack)
+            }
+            Need::Table(Table::Aging) => {
+                let lack = MissingTable { of: "ages", key: "aging.seed", bench: "aging" };
+                table(&["aging"], |offer| offer.has(Table::Aging), lack)
+            }
+            Need::Table(Table::Ort) => {
+                let lack = MissingTable { of: "read references", key: "ort.seed", bench: "ort" };
+                table(&["ort"], |offer| offer.has(Table::Ort), lack)
+            }
+            Need::Table(Table::Copyback) => {
+                let lack = MissingTable { of: "copies", key: "copyback.seed", bench: "copyback --table" };
+                table(&["copyback"], |offer| offer.has(Table::Copyback), lack)
+            }
+            Need::Wear => beside(|offer| offer.hooks.has(Hook::WearOf), Lack::Teller),
+            Need::NoKeys => beside(|offer| !offer.hooks.has(Hook::KeyStore), Lack::Keeper),
+            Need::Where(_, _, need) => need.feature(),
+        }
+    }
+}
+
+/// A feature that a technique needs: the keys that it is about, and the test of a drive for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Feature {
+    /// Keys of drive files, any one of which is enough, or the section of a table. Empty: the feature is one of other techniques.
+    pub keys: &'static [&'static str],
+    /// Test whether a drive with this offer has the feature.
+    pub is_met: fn(&Offer) -> bool,
+    /// Change of a die to one that has the feature, where it is one of dies.
+    pub grant: fn(&mut Capabilities),
+    /// Words for a drive without it.
+    pub lack: Lack,
+}
+
+/// Kind of words for a drive that lacks a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// The die cannot do it: its key is false.
+    Ability,
+    /// The die can do nothing of this verb: all its keys are false.
+    AnyOf(&'static str),
+    /// The die cannot do it: the key of its time is not set.
+    Time,
+    /// The chip's file has no such table.
+    Table(MissingTable),
+    /// No technique that is on has the wear of blocks.
+    Teller,
+    /// A technique that is on keeps keys of places.
+    Keeper,
+}
+
+/// Words for a table that a chip's file does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingTable {
+    /// Content of the table.
+    pub of: &'static str,
+    /// Key that is not set.
+    pub key: &'static str,
+    /// Arguments of `wordline characterize` that make the table.
+    pub bench: &'static str,
+}
+
+/// Features that a drive offers to its techniques.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// Abilities of its dies.
+    pub die: Capabilities,
+    /// Tables of its chip's file.
+    pub tables: Vec<Table>,
+    /// Hooks that any of its techniques subscribes to.
+    pub hooks: Hooks,
+}
+
+impl Offer {
+    fn has(&self, table: Table) -> bool {
+        self.tables.contains(&table)
+    }
 }
 
 /// A table of a chip's file.
@@ -281,6 +405,8 @@ pub(crate) use words;
 
 #[cfg(test)]
 mod tests {
+    use wordline_flash::ProgramScope;
+
     use super::*;
     use crate::techniques::DECLARATIONS;
 
@@ -301,6 +427,50 @@ mod tests {
         assert!(lock.has_need(Need::Sanitise(Sanitisation::LockPage)) && lock.has_need(Need::Sanitise(Sanitisation::LockBlock)));
         assert!(!lock.has_need(Need::Sanitise(Sanitisation::Scrub)) && !lock.has_need(Need::Copyback));
         assert!(lock.param("block_lock").is_some() && lock.param("no_such_key").is_none());
+    }
+
+    const UNABLE: Capabilities = Capabilities {
+        program_scope: ProgramScope::Page,
+        cache_read: false,
+        cache_program: false,
+        copyback: false,
+        suspend_program: false,
+        suspend_erase: false,
+        stop_at_step: false,
+        stop_now_program: false,
+        stop_now_erase: false,
+        abort_read: false,
+        page_lock: false,
+        block_lock: false,
+        scrub: false,
+        reprogram: false,
+        any_order: false,
+        program_settings: false,
+        guarded_erase: false,
+        erase_trace: false,
+    };
+
+    #[test]
+    fn a_die_that_is_granted_what_a_technique_needs_meets_it_and_another_does_not() {
+        let of_die = |need: &Need| !matches!(need.whole(), Need::Table(_) | Need::Wear | Need::NoKeys);
+        for need in DECLARATIONS.iter().flat_map(|declaration| declaration.needs).filter(|need| of_die(need)) {
+            let mut offer = Offer { die: UNABLE, tables: Vec::new(), hooks: Hooks::NONE };
+            assert!(!need.is_met(&offer), "{need:?}");
+            (need.feature().grant)(&mut offer.die);
+            assert!(need.is_met(&offer), "{need:?}");
+        }
+    }
+
+    #[test]
+    fn a_need_of_tables_or_other_techniques_is_met_by_them() {
+        let none = Offer { die: UNABLE, tables: Vec::new(), hooks: Hooks::NONE };
+        for table in [Table::Margins, Table::Aging, Table::Ort, Table::Copyback] {
+            assert!(!Need::Table(table).is_met(&none));
+            assert!(Need::Table(table).is_met(&Offer { tables: vec![table], ..none.clone() }));
+        }
+        let others = Offer { hooks: Hooks::of(&[Hook::WearOf, Hook::KeyStore]), ..none.clone() };
+        assert_eq!([Need::Wear, Need::NoKeys].map(|need| need.is_met(&none)), [false, true]);
+        assert_eq!([Need::Wear, Need::NoKeys].map(|need| need.is_met(&others)), [true, false]);
     }
 
     #[test]

@@ -24,10 +24,24 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     let geometry = geometry(sections, mistakes);
     let timing = timing(sections, mistakes);
     faults(sections, mistakes);
+    let capabilities = capabilities(sections);
+    let geometry = geometry?;
+    let lines = geometry.layers * geometry.wordlines_per_layer;
+    if capabilities.guarded_erase && lines > WordlineSet::WORDLINES {
+        let most = WordlineSet::WORDLINES;
+        let what = format!(
+            "capabilities.guarded_erase is true, and a block has {lines} wordlines: expected at most {most}, one bit each in the die's registers"
+        );
+        mistakes.at(&sections.capabilities.guarded_erase.origin, what, None);
+    }
+    Some(Sheet { geometry, timing: timing?, capabilities })
+}
+
+/// Abilities of the die. An operation that has a time is one of them.
+pub(super) fn capabilities(sections: &Sections) -> Capabilities {
     let (wanted, times) = (&sections.capabilities, &sections.timing);
-    // What takes a time, a die can do.
     let able = |time: &Set<Maybe<Nanos>>| time.value.0.is_some();
-    let capabilities = Capabilities {
+    Capabilities {
         program_scope: wanted.program_scope.value,
         cache_read: wanted.cache_read.value,
         cache_program: wanted.cache_program.value,
@@ -46,17 +60,7 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         program_settings: wanted.program_settings.value,
         guarded_erase: wanted.guarded_erase.value,
         erase_trace: wanted.erase_trace.value,
-    };
-    let geometry = geometry?;
-    let lines = geometry.layers * geometry.wordlines_per_layer;
-    if capabilities.guarded_erase && lines > WordlineSet::WORDLINES {
-        let most = WordlineSet::WORDLINES;
-        let what = format!(
-            "capabilities.guarded_erase is true, and a block has {lines} wordlines: expected at most {most}, one bit each in the die's registers"
-        );
-        mistakes.at(&wanted.guarded_erase.origin, what, None);
     }
-    Some(Sheet { geometry, timing: timing?, capabilities })
 }
 
 fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry> {

@@ -1,24 +1,23 @@
 //! Rules of techniques: what each declares to need is there, and its parameters are what they can be. No rule is about one technique.
 
-use wordline_flash::Sanitisation;
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
-use wordline_ftl::techniques::declaration::{Kind, Need, Param, Table, Value};
-use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::declaration::{Feature, Kind, Lack, MissingTable, Need, Offer, Param, Table, Value};
+use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
-use wordline_units::Nanos;
 
+use super::chip;
 use crate::keys::filled::Sections;
-use crate::kind::{Maybe, Share};
+use crate::kind::Share;
 use crate::layer::{Mistakes, Set};
-use crate::techniques::{On, expected, keys_of, write};
+use crate::techniques::{On, expected, write};
 
 /// The techniques that are switched on.
 pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
-    let mut choices = Vec::new();
+    let (offer, mut choices) = (offer(sections), Vec::new());
     for on in sections.techniques.on() {
         for need in on.declaration.needs {
-            needs(sections, &on, *need, mistakes);
+            needs(sections, &offer, &on, *need, mistakes);
         }
         // Each of them is looked at, whatever the others are.
         let values: Vec<Option<Value>> = on.params.iter().map(|(param, set)| parameter(sections, &on, param, set, mistakes)).collect();
@@ -28,7 +27,7 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Cho
     choices
 }
 
-fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'_>) {
+fn needs(sections: &Sections, offer: &Offer, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'_>) {
     let mut with = String::new();
     if let Need::Where(key, value, _) = need {
         if !on.has(key, value) {
@@ -44,69 +43,42 @@ fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'
         let what = format!("{who}, and retries.share is set: what a die copies by itself is not tried again");
         mistakes.at(on.origin, what, None);
     }
-    if is_met(sections, need) {
+    if need.is_met(offer) {
         return;
     }
-    let keys = keys_of(need);
-    let table = |section: &str, of: &str, bench: &str| {
-        let what = format!("{who}, and the chip has no table of {of}: {section}.seed is not set");
-        (what, Some(format!("`wordline characterize {bench}` makes one")))
-    };
-    let (what, help) = match need.whole() {
-        Need::Suspend => (format!("{who}, and the die can suspend nothing: {} are false", together(keys)), None),
-        Need::Sanitise(_) => (format!("{who}, and the die cannot do it: {} is not set", together(keys)), None),
-        Need::Table(Table::Margins) => (
-            format!("{who}, and the chip has no table of margins: margins.step is not set"),
-            Some("`wordline characterize margins` makes one".into()),
-        ),
-        Need::Table(Table::Aging) => table("aging", "ages", "aging"),
-        Need::Table(Table::Ort) => table("ort", "read references", "ort"),
-        Need::Table(Table::Copyback) => table("copyback", "copies", "copyback --table"),
-        Need::NoKeys => (
+    let Feature { keys, lack, .. } = need.feature();
+    let (what, help) = match lack {
+        Lack::Ability => (format!("{who}, and the die cannot do it: {} is false", together(keys)), None),
+        Lack::AnyOf(verb) => (format!("{who}, and the die can {verb} nothing: {} are false", together(keys)), None),
+        Lack::Time => (format!("{who}, and the die cannot do it: {} is not set", together(keys)), None),
+        Lack::Table(MissingTable { of, key, bench }) => {
+            let what = format!("{who}, and the chip has no table of {of}: {key} is not set");
+            (what, Some(format!("`wordline characterize {bench}` makes one")))
+        }
+        Lack::Teller => (format!("{who}, and no technique that tells the wear of blocks is"), Some(tellers())),
+        Lack::Keeper => (
             format!(
                 "{who}, and so is techniques.{}: its keys belong to places, and data that a die copies by itself keeps the old one",
                 keepers(sections)
             ),
             None,
         ),
-        Need::Wear => (format!("{who}, and no technique that tells the wear of blocks is"), Some(tellers())),
-        Need::Copyback
-        | Need::StopAtStep
-        | Need::StopNowErase
-        | Need::StopNowProgram
-        | Need::AbortRead
-        | Need::ProgramSettings
-        | Need::GuardedErase
-        | Need::EraseTrace
-        | Need::Where(..) => (format!("{who}, and the die cannot do it: {} is false", together(keys)), None),
     };
     mistakes.at(on.origin, what, help);
 }
 
-fn is_met(sections: &Sections, need: Need) -> bool {
-    let (able, timing) = (&sections.capabilities, &sections.timing);
-    let has = |time: &Set<Maybe<Nanos>>| time.value.0.is_some();
-    match need.whole() {
-        Need::Copyback => able.copyback.value,
-        Need::Suspend => able.suspend_program.value || able.suspend_erase.value,
-        Need::StopAtStep => able.stop_at_step.value,
-        Need::StopNowErase => able.stop_now_erase.value,
-        Need::StopNowProgram => able.stop_now_program.value,
-        Need::AbortRead => able.abort_read.value,
-        Need::ProgramSettings => able.program_settings.value,
-        Need::GuardedErase => able.guarded_erase.value,
-        Need::EraseTrace => able.erase_trace.value,
-        Need::Sanitise(Sanitisation::LockPage) => has(&timing.t_lock_page),
-        Need::Sanitise(Sanitisation::LockBlock) => has(&timing.t_lock_block),
-        Need::Sanitise(Sanitisation::Scrub) => has(&timing.t_scrub),
-        Need::Sanitise(Sanitisation::Reprogram) => has(&timing.t_reprogram),
-        Need::Table(Table::Margins) => sections.margins.step.value.0.is_some(),
-        Need::Table(Table::Aging) => sections.aging.seed.value.0.is_some(),
-        Need::Table(Table::Ort) => sections.ort.seed.value.0.is_some(),
-        Need::Table(Table::Copyback) => sections.copyback.seed.value.0.is_some(),
-        Need::NoKeys => keepers(sections).is_empty(),
-        Need::Wear => tells_wear(sections),
-        Need::Where(..) => true,
+/// Features that the drive offers to its techniques.
+fn offer(sections: &Sections) -> Offer {
+    let tables = [
+        (Table::Margins, sections.margins.step.value.0.is_some()),
+        (Table::Aging, sections.aging.seed.value.0.is_some()),
+        (Table::Ort, sections.ort.seed.value.0.is_some()),
+        (Table::Copyback, sections.copyback.seed.value.0.is_some()),
+    ];
+    Offer {
+        die: chip::capabilities(sections),
+        tables: tables.into_iter().filter_map(|(table, is_there)| is_there.then_some(table)).collect(),
+        hooks: sections.techniques.on().fold(Hooks::NONE, |hooks, on| hooks.with(on.declaration.card.hooks)),
     }
 }
 
