@@ -21,6 +21,7 @@ pub mod free_block;
 mod gc;
 mod host;
 mod metadata;
+mod news;
 mod pages;
 mod placement;
 mod recovery;

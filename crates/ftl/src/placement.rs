@@ -3,6 +3,7 @@
 use wordline_units::{Cause, DieId};
 
 use crate::metadata::Metadata;
+use crate::news;
 use crate::state::Core;
 use crate::state::allocation;
 use crate::state::layout::BlockGroup;
@@ -189,7 +190,7 @@ fn pick_open(core: &Core, open: &[Open], fits: &[Fit], best: Fit, (order, in_use
 #[cold]
 #[inline(never)]
 fn tell_opened(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup, stream: Stream) {
-    metadata.notify(core, panel, News::Opened { group, moved: stream == Stream::Moved });
+    news::tell(core, panel, metadata, News::Opened { group, moved: stream == Stream::Moved });
 }
 
 /// Closes `group`: it takes no more data, and can be a victim.
@@ -199,7 +200,7 @@ pub(crate) fn close(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata,
         let memos = services.memos(group);
         metadata.note_own(core, group, memos);
     }
-    metadata.notify(core, panel, News::Closed { group });
+    news::tell(core, panel, metadata, News::Closed { group });
 }
 
 /// Ends the data of `group`, all of which has been programmed: its summary comes next, or it is closed as it is.

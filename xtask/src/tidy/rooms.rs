@@ -10,6 +10,7 @@
 //!   gc
 //!   sanitise
 //!   placement
+//!   news
 //!   metadata      config
 //!   die_failure
 //!   techniques
@@ -35,6 +36,7 @@ const FLOORS: &[&[&str]] = &[
     &["techniques"],
     &["die_failure"],
     &["metadata", "config"],
+    &["news"],
     &["placement"],
     &["sanitise"],
     &["gc"],

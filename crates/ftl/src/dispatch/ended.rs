@@ -7,6 +7,7 @@ use super::Rooms;
 use crate::gc::{self, Nameless};
 use crate::host;
 use crate::metadata::journal::Journaled;
+use crate::news;
 use crate::placement;
 use crate::state::Core;
 use crate::state::data::MetadataKind;
@@ -277,7 +278,7 @@ fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: 
     let &Report { status, retries, last, corrected_bits: worst, tally, spans, .. } = report;
     // A host's reads are a sample in a leap over reads. What the firmware reads by itself it reads once.
     let times = if cause == Cause::Host { core.read_times() } else { 1 };
-    metadata.notify(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, tally, array: spans.die, times }));
+    news::tell(core, panel, metadata, News::Read(ReadReport { at, cause, status, retries, last, worst, tally, array: spans.die, times }));
     if panel.has(Hook::MayWork) {
         gc.look_again(core, report.die, group);
     }
@@ -289,5 +290,5 @@ fn tell_lost(rooms: &mut Rooms, group: BlockGroup, offset: u32, units: u16) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let at = FlashPage::holding(core.layout(), group, offset);
     core.outbox_mut().note(Note::DataLost(group, u32::from(units)));
-    metadata.notify(core, panel, News::DataLost { at, units });
+    news::tell(core, panel, metadata, News::DataLost { at, units });
 }

@@ -17,6 +17,7 @@ use super::Rooms;
 use super::ended;
 use crate::die_failure::{Sign, Verdict};
 use crate::host;
+use crate::news;
 use crate::state::failures::{self, has_enough_space};
 use crate::state::groups::Use;
 use crate::state::layout::BlockGroup;
@@ -82,7 +83,7 @@ pub(super) fn fail(rooms: &mut Rooms, die: DieId) {
         crate::gc::wear_out(core, metadata, sanitise);
     }
     let Rooms { core, panel, metadata, .. } = rooms;
-    metadata.notify(core, panel, News::DieFailed { die });
+    news::tell(core, panel, metadata, News::DieFailed { die });
     metadata.wake_journal(core);
     rooms.settle();
 }

@@ -12,6 +12,7 @@ use wordline_units::DieId;
 use super::Rooms;
 use crate::gc::invalidate;
 use crate::metadata::Metadata;
+use crate::news;
 use crate::placement;
 use crate::state::Core;
 use crate::state::buffer::Landing as Landed;
@@ -141,7 +142,7 @@ fn is_distrusted(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, prog
     let at = ProgramUnit::new(core.layout(), group, program);
     let told = ProgramReport { at, status, loops, array: spans.die, trace: trace.copied() };
     let is_bad = status == Status::Good && panel.distrusts(&ctx(core), &told);
-    metadata.notify(core, panel, News::Programmed(told));
+    news::tell(core, panel, metadata, News::Programmed(told));
     is_bad
 }
 
@@ -200,7 +201,7 @@ fn sources_of(rooms: &Rooms, batch: &[Entry]) -> Vec<(BlockGroup, u16)> {
 fn tell_moved(rooms: &mut Rooms, sources: Vec<(BlockGroup, u16)>, group: BlockGroup, program: u32) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let to = ProgramUnit::new(core.layout(), group, program);
-    sources.into_iter().for_each(|(from, units)| metadata.notify(core, panel, News::Moved { from, to, units, way: Way::Bus }));
+    sources.into_iter().for_each(|(from, units)| news::tell(core, panel, metadata, News::Moved { from, to, units, way: Way::Bus }));
 }
 
 /// Release the source of `entry`, which is on flash. Returns the logical unit that lies there now, or none, and whether the data is the host's.
@@ -311,7 +312,7 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
     let [source, place] = [from, to].map(|(group, program)| ProgramUnit::new(core.layout(), group, program));
     let &Report { status, spans, .. } = report;
     let copies = core.view().copies(from.0, from.1).map(|copies| copies.saturating_add(1));
-    metadata.notify(core, panel, News::Copied(CopyReport { from: source, to: place, status, copies, array: spans.die }));
+    news::tell(core, panel, metadata, News::Copied(CopyReport { from: source, to: place, status, copies, array: spans.die }));
     let spare = report.oob;
     if metadata.has_oob() {
         if core.settings().twins {
@@ -350,7 +351,7 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         if let Some(services) = core.services_mut().get_mut() {
             services.copied(from, to, now);
         }
-        metadata.notify(core, panel, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
+        news::tell(core, panel, metadata, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
         if closes {
             placement::complete(core, panel, metadata, to.0);
         }

@@ -18,6 +18,7 @@ use crate::die_failure::Detector;
 use crate::gc::{self, Gc};
 use crate::host::{self, Host};
 use crate::metadata::Metadata;
+use crate::news;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
 use crate::state::die::Die;
@@ -86,12 +87,12 @@ impl Rooms {
         let Rooms { core, panel, metadata, .. } = self;
         let group = report.group;
         let (use_of, is_filled) = (core.groups().use_of(group), core.groups().valid(group) > 0);
-        metadata.notify(core, panel, News::Erased(report));
+        news::tell(core, panel, metadata, News::Erased(report));
         if is_filled && matches!(use_of, Use::Active | Use::Closed) {
-            metadata.notify(core, panel, News::Opened { group, moved: false });
+            news::tell(core, panel, metadata, News::Opened { group, moved: false });
         }
         if is_filled && use_of == Use::Closed {
-            metadata.notify(core, panel, News::Closed { group });
+            news::tell(core, panel, metadata, News::Closed { group });
         }
     }
 
@@ -113,7 +114,7 @@ impl Rooms {
     fn tell_stop(&mut self, report: StopReport) {
         let Rooms { core, panel, metadata, .. } = self;
         if panel.has(Hook::Stopped) {
-            metadata.notify(core, panel, News::Stopped(report));
+            news::tell(core, panel, metadata, News::Stopped(report));
         }
     }
 

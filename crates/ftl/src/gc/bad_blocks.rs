@@ -3,6 +3,7 @@
 use wordline_units::{Cause, DieId};
 
 use crate::metadata::{self, Metadata};
+use crate::news;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
 use crate::state::failures::has_enough_space;
@@ -63,7 +64,7 @@ pub(crate) fn replace(core: &mut Core, panel: &mut Panel, metadata: &mut Metadat
         }
     }
     core.outbox_mut().note(Note::Retired(group));
-    metadata.notify(core, panel, News::Retired { group });
+    news::tell(core, panel, metadata, News::Retired { group });
     if !core.is_worn_out() && !has_enough_space(core) {
         wear_out(core, metadata, sanitise);
     }

@@ -5,6 +5,7 @@ use wordline_units::{Cause, DieId};
 
 use super::{level, replace};
 use crate::metadata::Metadata;
+use crate::news;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
 use crate::state::layout::BlockGroup;
@@ -105,7 +106,7 @@ pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Met
     sanitise.erased(core, metadata, group);
     sanitise.wake_keys(core, metadata);
     metadata.forget(core, group);
-    metadata.notify(core, panel, News::Erased(EraseReport { rest, ..report }));
+    news::tell(core, panel, metadata, News::Erased(EraseReport { rest, ..report }));
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use wordline_units::random::Draw;
 use wordline_units::{Bytes, Cause, DieId, Nanos};
 
 use crate::metadata::Metadata;
+use crate::news;
 use crate::placement::{Data, ProgramPlace, next_group, next_program};
 use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
@@ -327,7 +328,7 @@ fn begin(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId
     if valid == 0 {
         earn(core, die, 0);
     }
-    metadata.notify(core, panel, News::VictimChosen { victim, why: cause });
+    news::tell(core, panel, metadata, News::VictimChosen { victim, why: cause });
 }
 
 /// Program units that the `open` group still takes.

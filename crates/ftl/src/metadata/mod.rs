@@ -40,11 +40,7 @@ use crate::state::allocation::{self, Left};
 use crate::state::buffer::Dropped;
 use crate::state::layout::BlockGroup;
 use crate::state::services::OwnMemos;
-use crate::techniques::apply::{ctx, enqueue_work, learn_wear};
-use crate::techniques::hooks::Hook;
-use crate::techniques::panel::Panel;
-use crate::techniques::seam::News;
-use crate::techniques::work::Work;
+use crate::techniques::seam::{Card, Memo};
 
 /// Metadata of one core.
 #[derive(Debug)]
@@ -58,8 +54,6 @@ pub(crate) struct Metadata {
     history: History,
     /// True after the call that announces a shutdown.
     is_going: bool,
-    /// Scratch list of the work that techniques want done.
-    work: Vec<Work>,
 }
 
 impl Metadata {
@@ -70,7 +64,7 @@ impl Metadata {
         let oob = kinds.oob.then(|| Box::new(OobCopies::new(core, bytes)));
         let checkpoints = kinds.checkpoints.then(|| Box::new(Checkpoints::new(bytes)));
         let history = History { starts: 1, ..History::default() };
-        Metadata { journal, checkpoints, oob, flushes: Flushes::default(), history, is_going: false, work: Vec::new() }
+        Metadata { journal, checkpoints, oob, flushes: Flushes::default(), history, is_going: false }
     }
 
     pub(crate) fn journal(&self) -> Option<&Journal> {
@@ -155,42 +149,10 @@ impl Metadata {
         self.is_going && self.journal.as_ref().is_none_or(|journal| journal.is_at_rest())
     }
 
-    // What techniques are told, and want remembered.
-
-    /// Tell `news` to the techniques that subscribe to it, and gather the work that they want done.
-    #[inline]
-    pub(crate) fn notify(&mut self, core: &mut Core, panel: &mut Panel, news: News) {
-        if panel.has(news.hook()) {
-            self.notify_all(core, panel, &news);
-        }
-    }
-
-    fn notify_all(&mut self, core: &mut Core, panel: &mut Panel, news: &News) {
-        panel.learn(&ctx(core), news);
-        if panel.has(Hook::WearOf)
-            && let Some(group) = news.wears()
-        {
-            learn_wear(core, panel, group);
-        }
-        if panel.has(Hook::Remember) {
-            self.note_memos(core, panel, news);
-        }
-        if panel.has(Hook::Work) {
-            let mut wanted = std::mem::take(&mut self.work);
-            panel.work(&ctx(core), news, &mut wanted);
-            wanted.drain(..).for_each(|work| enqueue_work(core, work));
-            self.work = wanted;
-        }
-    }
-
-    /// Record the memos that techniques give because of `news`.
-    fn note_memos(&mut self, core: &mut Core, panel: &Panel, news: &News) {
-        let Some(journal) = &mut self.journal else { return };
-        let mut has_news = false;
-        panel.memos(&ctx(core), news, |card, memo| has_news |= journal.memos_mut().note(card, memo));
-        if has_news {
-            self.wake_journal(core);
-        }
+    /// Record `memos` of techniques, each with its technique's card. Returns true if one was news. Without a journal none is asked for.
+    pub(crate) fn note_memos(&mut self, memos: impl Iterator<Item = (&'static Card, Memo)>) -> bool {
+        let Some(journal) = &mut self.journal else { return false };
+        memos.fold(false, |has_news, (card, memo)| journal.memos_mut().note(card, memo) || has_news)
     }
 
     /// Record memos of the core itself about `group`.

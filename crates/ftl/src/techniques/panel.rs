@@ -166,13 +166,9 @@ impl Panel {
         }
     }
 
-    /// Takes the memos that subscribers of `news` give because of it, each with its technique's card.
-    pub fn memos(&self, ctx: &Ctx<'_>, news: &News, mut take: impl FnMut(&'static Card, Memo)) {
-        for technique in self.asked_after(Hook::Remember, news.hook()) {
-            if let Some(memo) = technique.remember(ctx, news) {
-                take(technique.card(), memo);
-            }
-        }
+    /// Memos that subscribers of `news` give because of it, each with its technique's card.
+    pub fn memos(&self, ctx: &Ctx<'_>, news: &News) -> impl Iterator<Item = (&'static Card, Memo)> {
+        self.asked_after(Hook::Remember, news.hook()).filter_map(|technique| Some((technique.card(), technique.remember(ctx, news)?)))
     }
 
     /// Gathers the work that subscribers of `news` want done because of it.
