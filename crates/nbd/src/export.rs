@@ -11,7 +11,7 @@ pub const ALLOCATION: &str = "base:allocation";
 pub enum Access {
     /// It may.
     ReadWrite,
-    /// A write is refused with [`crate::Errno::Perm`].
+    /// A write is refused with [`wordline_block::Errno::Perm`].
     ReadOnly,
 }
 

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use wordline_nbd::{Context, Export, Op};
+use wordline_block::Op;
+use wordline_nbd::{Context, Export};
 use wordline_serve::{Address, Config, Disk, Done, MemoryDisk, Session, serve};
 
 /// A disk behind a thread.

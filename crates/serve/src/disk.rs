@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use wordline_nbd::{Errno, Failure, Op, Opened, Piece, Reply, Ticket};
+use wordline_block::{Errno, Failure, Op, Piece, Reply};
+use wordline_nbd::{Opened, Ticket};
 
 use crate::connection::Connection;
 

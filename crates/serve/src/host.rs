@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
+use wordline_block::Errno;
 use wordline_media::{Backing, Backlog, Dump, Held, Media, MediaError};
-use wordline_nbd::Errno;
 use wordline_units::Bytes;
 
 use crate::live::Refused;

@@ -9,8 +9,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wordline_block::Op;
+use wordline_nbd::Export;
 use wordline_nbd::client::{Answer, Ask, Client, Heard, Speak};
-use wordline_nbd::{Export, Op};
 use wordline_report::{Cost, Identity, conclude};
 
 use crate::address::{Address, Stream};

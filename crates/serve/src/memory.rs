@@ -3,8 +3,7 @@
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use std::sync::PoisonError;
-use wordline_nbd::wire::allocation;
-use wordline_nbd::{ContextStatus, Extent, Op, Reply};
+use wordline_block::{ContextStatus, Extent, Op, Reply, allocation};
 
 use crate::disk::{Disk, Done, Session};
 

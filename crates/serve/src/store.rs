@@ -11,13 +11,13 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
+use wordline_block::Errno;
 use wordline_chip::{Contents, DieFault, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_drive::{BufferSlot, Capacitors, Config, FACTS, HeldUnit};
 use wordline_media::{
     Backing, Backlog, Condition, Disk, Dump, DumpShape, Durability, Held, Identity, Label, Media, MediaError, Overlay, PageBuffer, PageRun,
     PageState, Shape,
 };
-use wordline_nbd::Errno;
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, Id, Lpn, PlaneId};
 

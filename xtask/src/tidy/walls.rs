@@ -51,10 +51,11 @@ const WALLS: &[Wall] = &[
         outside: None,
     },
     Wall { name: "media", may_name: &["units"], tests_may_name: &[], outside: None },
-    Wall { name: "nbd", may_name: &[], tests_may_name: &["units"], outside: None },
+    Wall { name: "block", may_name: &["units"], tests_may_name: &[], outside: None },
+    Wall { name: "nbd", may_name: &["block"], tests_may_name: &["units"], outside: None },
     Wall {
         name: "serve",
-        may_name: &["chip", "drive", "engine", "media", "nbd", "report", "units", "workload"],
+        may_name: &["block", "chip", "drive", "engine", "media", "nbd", "report", "units", "workload"],
         // A die with physics on media files is worked by its commands.
         tests_may_name: &["cells", "flash", "ftl", "plan"],
         outside: None,
@@ -62,7 +63,8 @@ const WALLS: &[Wall] = &[
     Wall {
         name: "cli",
         may_name: &[
-            "cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "runs", "serve", "units", "workload",
+            "block", "cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "runs", "serve", "units",
+            "workload",
         ],
         tests_may_name: &[],
         outside: None,

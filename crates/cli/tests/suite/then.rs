@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use wordline_nbd::Op;
+use wordline_block::Op;
 use wordline_serve::Taken;
 
 use crate::served::{Disk, Server};

@@ -31,10 +31,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use wordline_block::{Errno, Op};
 use wordline_chip::Payload;
 use wordline_drive::{Config, Drive};
 use wordline_engine::Completions;
-use wordline_nbd::{Context, Errno, Export, Op};
+use wordline_nbd::{Context, Export};
 use wordline_report::{Metrics, Scope};
 use wordline_units::Bytes;
 

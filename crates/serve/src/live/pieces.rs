@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use wordline_block::Op;
 use wordline_drive::HostBytes;
-use wordline_nbd::Op;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Attributes, HostOp, HostRequest};
 
@@ -157,7 +157,7 @@ fn request(op: HostOp, offset: u64, length: u64, fua: bool) -> HostRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_nbd::ZeroHow;
+    use wordline_block::ZeroHow;
 
     fn asked(op: Op) -> Vec<(HostOp, u64, u32, bool)> {
         asked_of(op, true)

@@ -1,8 +1,7 @@
 //! What a block status says.
 
+use wordline_block::{ContextStatus, Extent, Reply, allocation};
 use wordline_chip::Payload;
-use wordline_nbd::wire::allocation;
-use wordline_nbd::{ContextStatus, Extent, Reply};
 use wordline_units::host::SECTOR_BYTES;
 
 use super::hints::Hints;

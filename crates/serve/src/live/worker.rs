@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use wordline_block::{Errno, Op};
 use wordline_chip::Payload;
 use wordline_drive::Drive;
-use wordline_nbd::{Errno, Op};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Attributes, HostOp, HostRequest, Nanos};
 

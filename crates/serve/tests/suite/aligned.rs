@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use wordline_block::{Op, ZeroHow};
 use wordline_chip::RamPayload;
 use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_nbd::{Export, Op, ZeroHow};
+use wordline_nbd::Export;
 use wordline_plan::{Plan, presets};
 use wordline_serve::{Address, Config, LiveDisk, Look, Timing, serve, watch};
 use wordline_units::{Cause, FlashOp, HostOp};

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use wordline_block::Op;
 use wordline_chip::RamPayload;
 use wordline_drive::Drive;
+use wordline_nbd::Export;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
-use wordline_nbd::{Export, Op};
 use wordline_serve::{Address, Config, ControlSocket, LiveDisk, Running, Stop, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};
 

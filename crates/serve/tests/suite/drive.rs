@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use wordline_block::{Op, ZeroHow};
 use wordline_chip::RamPayload;
 use wordline_drive::Drive;
 use wordline_nbd::client::Content;
-use wordline_nbd::{Errno, Export, Op, ZeroHow};
+use wordline_nbd::{Export, wire};
 use wordline_plan::Plan;
 use wordline_serve::{Address, Config, LiveDisk, Running, Timing, Watch, serve, watch};
 use wordline_units::random::{Draw, Stream};
@@ -94,7 +95,7 @@ fn trims_make_holes_that_read_as_zeroes() {
     assert_eq!(extents, [(256 << 10, 0), (256 << 10, 3), (512 << 10, 0), (size - (1 << 20), 3)]);
     let fast = ZeroHow { may_punch: false, must_be_fast: true };
     let refused = client.call(&Op::WriteZeroes { offset: 0, length: 512, how: fast, fua: false });
-    assert_eq!(refused.fault.map(|fault| fault.errno), Some(Errno::NotSupported.number()));
+    assert_eq!(refused.fault.map(|fault| fault.errno), Some(wire::error::NOT_SUPPORTED));
 }
 
 #[test]
@@ -120,6 +121,6 @@ fn a_drive_that_closes_answers_what_is_outstanding() {
     client.write(0, &[1; 4_096]);
     disk.close();
     let refused = client.call(&Op::Read { offset: 0, length: 512 });
-    assert_eq!(refused.fault.map(|fault| fault.errno), Some(Errno::Shutdown.number()));
+    assert_eq!(refused.fault.map(|fault| fault.errno), Some(wire::error::SHUTDOWN));
     drop(running);
 }

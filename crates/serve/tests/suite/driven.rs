@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use wordline_block::{Errno, Op, ZeroHow};
 use wordline_chip::RamPayload;
 use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_media::{Durability, Identity, Media, MediaError, Shape};
-use wordline_nbd::{Errno, Export, Op, ZeroHow};
+use wordline_nbd::Export;
 use wordline_plan::Plan;
 use wordline_serve::{About, Address, Config, Keeper, LiveDisk, MediaStore, Refused, Timing, serve, watch};
 use wordline_units::random::{Draw, Stream};

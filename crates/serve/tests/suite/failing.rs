@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use wordline_block::Op;
 use wordline_chip::DieFault;
 use wordline_drive::{Config, Fault};
-use wordline_nbd::Op;
 use wordline_serve::{Durability, Timing, open_or_make, replace_missing};
 use wordline_units::{BlockId, DieId, HostOp, HostRequest, PlaneId};
 

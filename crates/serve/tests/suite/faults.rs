@@ -1,7 +1,7 @@
 //! Do faults on demand do to a served drive what they say, for as long as they say, and do the counters of health count them?
 
 use serde_json::{Value, json};
-use wordline_nbd::Op;
+use wordline_block::Op;
 use wordline_serve::Timing;
 use wordline_units::random::{Draw, Stream};
 

@@ -6,9 +6,9 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use wordline_block::Op;
 use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_media::{Backing, Die, Dump, DumpShape, Durability, Identity, Media, Memory, Shape};
-use wordline_nbd::Op;
 use wordline_nbd::client::Answer;
 use wordline_serve::{About, Config, Keeper, LiveDisk, MediaStore, Refused, Timing, watch};
 use wordline_units::random::{Draw, Stream};

@@ -10,10 +10,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wordline_block::Op;
 use wordline_chip::RamPayload;
 use wordline_drive::Drive;
 use wordline_nbd::client::{put_option, put_request};
-use wordline_nbd::{Export, Limits, Op};
+use wordline_nbd::{Export, Limits};
 use wordline_serve::{About, Address, Config, LiveDisk, MemoryDisk, Running, Timing, serve, watch};
 use wordline_units::random::{Draw, Stream};
 

@@ -6,9 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use serde_json::json;
+use wordline_block::Op;
 use wordline_drive::{Config as DriveConfig, Drive, Holds, Output};
+use wordline_nbd::Export;
 use wordline_nbd::client::{Ask, Speak};
-use wordline_nbd::{Export, Op};
 use wordline_plan::Plan;
 use wordline_serve::{
     About, Address, Config, Durability, LiveDisk, MediaStore, Opened, Stop, Taken, Timing, control, open_or_make, serve, watch,

@@ -3,8 +3,8 @@
 use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
+use wordline_block::{Extent, Op};
 use wordline_nbd::client::{Ask, Content, Speak};
-use wordline_nbd::{Extent, Op};
 use wordline_serve::Timing;
 
 use crate::common::{Connected, connect};

@@ -5,9 +5,10 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 
+use wordline_block::Op;
 use wordline_chip::RamPayload;
 use wordline_drive::Drive;
-use wordline_nbd::{Export, Op};
+use wordline_nbd::Export;
 use wordline_serve::{Address, Config, Kind, LiveDisk, MetricsServer, Running, Timing, metrics, serve, serve_metrics, watch};
 use wordline_units::random::{Draw, Stream};
 

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use wordline_block::{Op, ZeroHow};
 use wordline_chip::RamPayload;
 use wordline_drive::{Config as DriveConfig, Drive, Pace};
-use wordline_nbd::{Export, Op, ZeroHow};
+use wordline_nbd::Export;
 use wordline_report::Metrics;
 use wordline_serve::{Address, Config, LiveDisk, Stop, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};

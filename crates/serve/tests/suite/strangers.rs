@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use wordline_block::Op;
 use wordline_nbd::client::Speak;
-use wordline_nbd::{Export, Limits, Op};
+use wordline_nbd::{Export, Limits};
 use wordline_serve::{Address, Config, Disk, Done, MemoryDisk, Patience, Peers, Running, Session, serve};
 
 use crate::common::{Connected, ask, config, connect, start};
