@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use listenfd::ListenFd;
+use wordline_block::Disk;
 use wordline_chip::{Payload, RamPayload, Sanitisation};
 use wordline_drive::{Config as DriveConfig, Drive, Recovery};
 use wordline_ftl::techniques::Choice;
@@ -14,7 +15,7 @@ use wordline_ftl::techniques::hooks::Hook;
 use wordline_nbd::{Access, Export};
 use wordline_plan::Plan;
 use wordline_serve::{
-    About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, MetricsDoor, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch,
+    About, Address, Config, Link, Listener, LiveDisk, MediaStore, MetricsDoor, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch,
     control_on, measure_link, open_control, open_door, open_metrics, open_or_make, replace_missing, serve_on, watch,
 };
 use wordline_units::Bytes;
@@ -91,7 +92,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     let disk = Arc::new(disk);
     let access = if is_read_only { Access::ReadOnly } else { Access::ReadWrite };
     let named = Export { description: described(&plan), access, block_min: 512, ..Export::new(&options.export, size.0) };
-    let export = LiveDisk::describe(named, unit);
+    let export = named.described(LiveDisk::description(unit));
     let control = doors.control.map(|door| control_on(door, Arc::clone(&disk), stop.clone())).transpose().map_err(failed)?;
     let metrics = doors.metrics.map(|door| door.serve(Arc::clone(&disk))).transpose().map_err(failed)?;
     let disks: Vec<(_, Arc<dyn Disk>)> = vec![(export, disk.clone())];

@@ -180,7 +180,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             writeln!(text, "| `{}`{needed} | {} |", argument.key, argument.what)?;
         }
     }
-    let classes = wordline_serve::classes().iter().map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
+    let classes = wordline_block::hints::classes().iter().map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
     let mut metrics = String::new();
     for family in wordline_serve::metrics() {
         writeln!(metrics, "| `{}` | {} | {} |", family.name, family.kind.word(), family.help)?;

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use wordline_block::Op;
+use wordline_block::{Disk, Done, Op, Session};
 use wordline_nbd::{Context, Export};
-use wordline_serve::{Address, Config, Disk, Done, MemoryDisk, Session, serve};
+use wordline_serve::{Address, Config, MemoryDisk, serve};
 
 /// A disk behind a thread.
 struct Late(Mutex<Sender<(Op, Arc<Session>, Done)>>);

@@ -7,11 +7,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+use wordline_block::Disk;
 use wordline_nbd::{Export, Limits, Settings, Tls};
 
 use crate::address::{Address, Closer, Listener, SocketFile};
 use crate::connection::Connection;
-use crate::disk::Disk;
 use crate::places::{Hall, Manners, News, Places, Room};
 use crate::tls::TlsKeys;
 

@@ -3,9 +3,7 @@
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use std::sync::PoisonError;
-use wordline_block::{ContextStatus, Extent, Op, Reply, allocation};
-
-use crate::disk::{Disk, Done, Session};
+use wordline_block::{ContextStatus, Disk, Done, Extent, Op, Reply, Session, allocation};
 
 const CHUNK: u64 = 32 << 10;
 
@@ -117,7 +115,7 @@ impl Disk for MemoryDisk {
                 let known = self.extents(offset, length);
                 let unknown = [Extent { length, flags: 0 }];
                 let status = |&context: &usize| ContextStatus { context, extents: if context == 0 { &known } else { &unknown } };
-                let all: Vec<ContextStatus<'_>> = session.opened.contexts.iter().map(status).collect();
+                let all: Vec<ContextStatus<'_>> = session.contexts.iter().map(status).collect();
                 done.reply(Reply::Status(&all));
             }
         }

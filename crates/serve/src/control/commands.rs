@@ -1,11 +1,12 @@
 //! What can be asked on the control socket: one table, from which requests are checked and the reference is made.
 
 use serde_json::{Map, Value};
+use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES};
 use wordline_units::{Celsius, DieId};
 
 use super::faults;
 use super::words::{instead_of, listed};
-use crate::live::{Change, Harm, LATENCIES, LIFETIMES, PRIORITIES, Query, SECURITIES};
+use crate::live::{Change, Harm, Query};
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

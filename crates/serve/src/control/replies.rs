@@ -1,6 +1,8 @@
 //! What the drive said, as JSON.
 
 use serde_json::{Value, json};
+use wordline_block::Hints;
+use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES, word};
 use wordline_drive::{LbaStatus, Reason};
 use wordline_engine::{BlockState, BlockView};
 use wordline_report::{Cost, Identity, conclude};
@@ -8,7 +10,7 @@ use wordline_units::Id;
 
 use super::commands::{Shown, commands};
 use super::{Served, faults, refusal};
-use crate::live::{Hints, LATENCIES, LIFETIMES, Look, LostFound, PRIORITIES, Place, SECURITIES, Smart, Told, word};
+use crate::live::{Look, LostFound, Place, Smart, Told, hint_flags};
 
 /// Columns of the map of a die's blocks.
 const MAP_COLUMNS: usize = 60;
@@ -78,7 +80,7 @@ fn hint(from: u64, end: u64, hints: &Hints) -> Value {
         "security": word(&SECURITIES, hints.security),
         "read_latency": word(&LATENCIES, hints.read_latency),
         "lifetime": word(&LIFETIMES, hints.lifetime),
-        "flags": hints.flags(),
+        "flags": hint_flags(*hints),
     })
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use wordline_block::Hints;
 use wordline_chip::Payload;
 use wordline_drive::{Fault, Located};
 use wordline_engine::BlockView;
@@ -13,7 +14,7 @@ use wordline_units::{Bytes, Celsius, DieId, Nanos};
 use super::Answer;
 use super::errand::Errand;
 use super::faults::{Darkness, Harm, Harmed};
-use super::hints::{Change, Hints, RANGES_MAX};
+use super::hints::{Change, RANGES_MAX};
 use super::lost::LostFound;
 use super::record::Recording;
 use super::smart::Smart;

@@ -1,61 +1,15 @@
-//! What hosts say of their data beyond reading and writing: for a range of the drive, on the control socket, or for a connection, by the name of the export.
+//! Hints of stretches of the drive, which the control socket gives them; a session has hints of its own.
 //!
-//! The words follow NVMe where it has them: the priority classes of its queues, the tolerated latency of its dataset management, the write lifetimes of
-//! Linux. A hint is advice. It is kept as long as the server runs, and shown in the context `x-wordline:hint`; priority and security change what the
-//! drive does, the others nothing.
+//! A hint is kept as long as the drive runs, and shown in the context `x-wordline:hint`; priority and security change what the drive does, the others nothing.
 
 use std::collections::BTreeMap;
 
+use wordline_block::Hints;
+use wordline_block::hints::{Lifetime, ReadLatency, Security};
 use wordline_units::Priority;
 
 /// The most stretches of a drive that may have hints of their own.
 pub(crate) const RANGES_MAX: usize = 4096;
-
-/// How careful with what was deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Security {
-    /// Nobody may get at it any more.
-    Secure,
-    /// It does not matter.
-    Insecure,
-}
-
-/// The latency of reads that is tolerated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadLatency {
-    /// A longer one.
-    Longer,
-    /// The usual one.
-    Typical,
-    /// The shortest that can be had.
-    Shortest,
-}
-
-/// How long what is written will live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lifetime {
-    /// Soon overwritten.
-    Short,
-    /// In between.
-    Medium,
-    /// For long.
-    Long,
-    /// For as long as the drive lasts.
-    Extreme,
-}
-
-/// All that is known of a stretch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// The class of its requests.
-    pub priority: Option<Priority>,
-    /// How careful with what was deleted.
-    pub security: Option<Security>,
-    /// The latency of reads that is tolerated.
-    pub read_latency: Option<ReadLatency>,
-    /// How long what is written will live.
-    pub lifetime: Option<Lifetime>,
-}
 
 /// What is to become of the hints of a stretch: `None` leaves one as it is, `Some(None)` takes it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,86 +24,15 @@ pub struct Change {
     pub lifetime: Option<Option<Lifetime>>,
 }
 
-/// Words for values, as they stand in requests on the control socket and, where they are classes, behind export names.
-pub(crate) const PRIORITIES: [(&str, Priority); 4] =
-    [("urgent", Priority::Urgent), ("high", Priority::High), ("normal", Priority::Normal), ("low", Priority::Low)];
-pub(crate) const SECURITIES: [(&str, Security); 2] = [("secure", Security::Secure), ("insecure", Security::Insecure)];
-pub(crate) const LATENCIES: [(&str, ReadLatency); 3] =
-    [("longer", ReadLatency::Longer), ("typical", ReadLatency::Typical), ("shortest", ReadLatency::Shortest)];
-pub(crate) const LIFETIMES: [(&str, Lifetime); 4] =
-    [("short", Lifetime::Short), ("medium", Lifetime::Medium), ("long", Lifetime::Long), ("extreme", Lifetime::Extreme)];
-
-/// The word of `value` in one of the lists above.
-pub(crate) fn word<T: Copy + PartialEq>(list: &[(&'static str, T)], value: Option<T>) -> Option<&'static str> {
-    let value = value?;
-    list.iter().find(|(_, known)| *known == value).map(|(word, _)| *word)
-}
-
-/// The hint classes of an export, in the order in which they are listed.
-pub fn classes() -> Vec<String> {
-    let words = PRIORITIES.iter().map(|(word, _)| *word);
-    let words = words.chain(SECURITIES.iter().map(|(word, _)| *word)).chain(LATENCIES.iter().map(|(word, _)| *word));
-    words.chain(LIFETIMES.iter().map(|(word, _)| *word)).map(str::to_owned).collect()
-}
-
-impl Hints {
-    /// What the classes at these places of [`classes`] say. Of several of one kind the first counts.
-    pub(crate) fn of_classes(places: &[usize]) -> Hints {
-        let mut hints = Hints::default();
-        for &place in places.iter().rev() {
-            let mut at = place;
-            let mut among = |count: usize| {
-                let found = (at < count).then_some(at);
-                at = at.wrapping_sub(count);
-                found
-            };
-            if let Some(found) = among(PRIORITIES.len()) {
-                hints.priority = Some(PRIORITIES[found].1);
-            } else if let Some(found) = among(SECURITIES.len()) {
-                hints.security = Some(SECURITIES[found].1);
-            } else if let Some(found) = among(LATENCIES.len()) {
-                hints.read_latency = Some(LATENCIES[found].1);
-            } else if let Some(found) = among(LIFETIMES.len()) {
-                hints.lifetime = Some(LIFETIMES[found].1);
-            }
-        }
-        hints
-    }
-
-    /// These, and where they say nothing what `others` say.
-    #[must_use]
-    pub(crate) fn or(self, others: Hints) -> Hints {
+impl Change {
+    /// `hints` after this change.
+    fn of(&self, hints: Hints) -> Hints {
         Hints {
-            priority: self.priority.or(others.priority),
-            security: self.security.or(others.security),
-            read_latency: self.read_latency.or(others.read_latency),
-            lifetime: self.lifetime.or(others.lifetime),
+            priority: self.priority.unwrap_or(hints.priority),
+            security: self.security.unwrap_or(hints.security),
+            read_latency: self.read_latency.unwrap_or(hints.read_latency),
+            lifetime: self.lifetime.unwrap_or(hints.lifetime),
         }
-    }
-
-    fn changed(self, change: &Change) -> Hints {
-        Hints {
-            priority: change.priority.unwrap_or(self.priority),
-            security: change.security.unwrap_or(self.security),
-            read_latency: change.read_latency.unwrap_or(self.read_latency),
-            lifetime: change.lifetime.unwrap_or(self.lifetime),
-        }
-    }
-
-    /// As the flags of an extent in `x-wordline:hint`: 0 where nothing is known.
-    ///
-    /// | bits | what | values |
-    /// |---|---|---|
-    /// | 0 to 2 | priority | 1 urgent, 2 high, 3 normal, 4 low |
-    /// | 3, 4 | security | 1 secure, 2 insecure |
-    /// | 5, 6 | read latency | 1 longer, 2 typical, 3 shortest |
-    /// | 7 to 9 | lifetime | 2 short, 3 medium, 4 long, 5 extreme |
-    pub fn flags(&self) -> u32 {
-        let place = |found: Option<usize>, first: u32| found.map_or(0, |place| place as u32 + first);
-        place(PRIORITIES.iter().position(|&(_, value)| Some(value) == self.priority), 1)
-            | place(SECURITIES.iter().position(|&(_, value)| Some(value) == self.security), 1) << 3
-            | place(LATENCIES.iter().position(|&(_, value)| Some(value) == self.read_latency), 1) << 5
-            | place(LIFETIMES.iter().position(|&(_, value)| Some(value) == self.lifetime), 2) << 7
     }
 }
 
@@ -207,7 +90,7 @@ impl HintMap {
         while at < end {
             let (hints, until) = changed.at(at);
             let until = until.min(end);
-            changed.stretches.insert(at, (until, hints.changed(change)));
+            changed.stretches.insert(at, (until, change.of(hints)));
             at = until;
         }
         changed.tidy();
@@ -248,6 +131,7 @@ impl HintMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wordline_block::hints::{LIFETIMES, PRIORITIES, SECURITIES};
     use wordline_units::random::{Draw, Stream};
 
     #[test]
@@ -267,7 +151,7 @@ mod tests {
                 _ => change = Change { priority: Some(None), security: Some(None), read_latency: Some(None), lifetime: Some(None) },
             }
             assert!(map.set(from, end, &change));
-            twin[from as usize..end as usize].iter_mut().for_each(|hints| *hints = hints.changed(&change));
+            twin[from as usize..end as usize].iter_mut().for_each(|hints| *hints = change.of(*hints));
             for (at, hints) in twin.iter().enumerate() {
                 assert_eq!(map.at(at as u64).0, *hints, "seed {seed} step {step} at {at}");
             }
@@ -292,20 +176,5 @@ mod tests {
         assert!(!map.set(1 << 40, (1 << 40) + 1, &high));
         assert_eq!(map, before);
         assert!(map.set(0, 1 << 41, &high), "one stretch in place of all");
-    }
-
-    #[test]
-    fn classes_are_hints() {
-        let names = classes();
-        let place = |name: &str| names.iter().position(|known| known == name).expect("it is one");
-        let hints = Hints::of_classes(&[place("high"), place("insecure"), place("short")]);
-        assert_eq!(
-            (hints.priority, hints.security, hints.lifetime),
-            (Some(Priority::High), Some(Security::Insecure), Some(Lifetime::Short))
-        );
-        assert_eq!(hints.flags(), 2 | 2 << 3 | 2 << 7);
-        assert_eq!(Hints::of_classes(&[place("urgent"), place("low")]).priority, Some(Priority::Urgent));
-        assert_eq!(Hints::of_classes(&[place("shortest")]).flags(), 3 << 5);
-        assert_eq!(Hints::default().flags(), 0);
     }
 }

@@ -31,11 +31,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use wordline_block::{Errno, Op};
+use wordline_block::hints::classes;
+use wordline_block::{Description, Disk, Done, Errno, Farewell, Op, Session};
 use wordline_chip::Payload;
 use wordline_drive::{Config, Drive};
 use wordline_engine::Completions;
-use wordline_nbd::{Context, Export};
 use wordline_report::{Metrics, Scope};
 use wordline_units::Bytes;
 
@@ -43,14 +43,13 @@ pub use ask::{Look, Place};
 pub(crate) use ask::{Query, Told};
 pub use clock::Timing;
 pub(crate) use faults::{Harm, Harmed};
-pub use hints::{Change, Hints, Lifetime, ReadLatency, Security, classes};
-pub(crate) use hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES, word};
+pub use hints::Change;
 pub use lost::LostFound;
 pub(crate) use record::{Recorded, Recording};
 pub use smart::{Life, Smart};
+pub(crate) use status::hint_flags;
 pub use worker::Lateness;
 
-use crate::disk::{Disk, Done, Farewell, Session};
 use worker::Worker;
 
 /// Who watches a served drive: what has completed, for its clients, and the books, for whoever asks how it is.
@@ -193,17 +192,14 @@ impl LiveDisk {
         &self.about
     }
 
-    /// `export` with what a disk with mapping units of `unit` answers beyond reading and writing, its contexts and hint classes, and with what it prefers:
-    /// requests aligned to its units. They cost nothing beyond themselves, where for one that covers a unit in part the rest of that unit is read or written,
-    /// too.
+    /// The description of a drive with mapping units of `unit`: it prefers requests that are aligned to its units. They cost nothing beyond themselves, where
+    /// for one that covers a unit in part the rest of that unit is read or written, too.
     ///
     /// # Panics
     /// If a unit has more than 4 GiB, which none has.
-    #[must_use]
-    pub fn describe(export: Export, unit: Bytes) -> Export {
-        let block_preferred = u32::try_from(unit.0).expect("a unit has 64 sectors at most");
-        let contexts = [wordline_nbd::ALLOCATION, status::MEDIA, status::HINT].map(|name| Context { name: name.to_owned() });
-        Export { contexts: contexts.to_vec(), classes: classes(), block_preferred, ..export }
+    pub fn description(unit: Bytes) -> Description {
+        let preferred = u32::try_from(unit.0).expect("a unit has 64 sectors at most");
+        Description { preferred, contexts: [status::MEDIA, status::HINT].map(str::to_owned).to_vec(), classes: classes() }
     }
 
     /// How it is; `None` once it has stopped.

@@ -1,18 +1,17 @@
 //! What a block status says.
 
-use wordline_block::{ContextStatus, Extent, Reply, allocation};
+use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES};
+use wordline_block::{ContextStatus, Done, Extent, Hints, Reply, Session, allocation};
 use wordline_chip::Payload;
 use wordline_units::host::SECTOR_BYTES;
 
-use super::hints::Hints;
 use super::worker::Worker;
-use crate::disk::{Done, Session};
 
 /// The context that tells where data is. Bit 0: it is lost or refused, by the firmware's own tables. Bit 1: it is at risk, as the array that it is in is
 /// degraded. Bit 2: it is being rebuilt. Bit 3: some of its mapping unit is in the write buffer. Bit 4: its unit is on flash. A drive alone sets neither bit 1
 /// nor bit 2.
 pub(super) const MEDIA: &str = "x-wordline:media";
-/// The context that tells which hints are in force: see [`Hints::flags`].
+/// The context that tells which hints are in force: see [`hint_flags`].
 pub(super) const HINT: &str = "x-wordline:hint";
 
 const LOST: u32 = 1 << 0;
@@ -26,9 +25,7 @@ const MEDIA_AT: usize = 1;
 impl<P: Payload> Worker<P> {
     /// Answers a block status for each context that the client chose.
     pub(super) fn status(&self, offset: u64, length: u64, session: &Session, done: Done) {
-        let class = Hints::of_classes(&session.opened.classes);
         let known: Vec<(usize, Vec<Extent>)> = session
-            .opened
             .contexts
             .iter()
             .map(|&context| {
@@ -37,7 +34,7 @@ impl<P: Payload> Worker<P> {
                     MEDIA_AT => extents(offset, length, |at| self.media(at)),
                     _ => extents(offset, length, |at| {
                         let (hints, until) = self.hints.at(at);
-                        (hints.or(class).flags(), until)
+                        (hint_flags(hints.or(session.hints)), until)
                     }),
                 };
                 (context, extents)
@@ -85,4 +82,33 @@ fn extents(offset: u64, length: u64, flags: impl Fn(u64) -> (u32, u64)) -> Vec<E
         at = next;
     }
     known
+}
+
+/// Hints as the flags of an extent in `x-wordline:hint`: 0 where nothing is known.
+///
+/// | bits | what | values |
+/// |---|---|---|
+/// | 0 to 2 | priority | 1 urgent, 2 high, 3 normal, 4 low |
+/// | 3, 4 | security | 1 secure, 2 insecure |
+/// | 5, 6 | read latency | 1 longer, 2 typical, 3 shortest |
+/// | 7 to 9 | lifetime | 2 short, 3 medium, 4 long, 5 extreme |
+pub(crate) fn hint_flags(hints: Hints) -> u32 {
+    let place = |found: Option<usize>, first: u32| found.map_or(0, |place| place as u32 + first);
+    place(PRIORITIES.iter().position(|&(_, value)| Some(value) == hints.priority), 1)
+        | place(SECURITIES.iter().position(|&(_, value)| Some(value) == hints.security), 1) << 3
+        | place(LATENCIES.iter().position(|&(_, value)| Some(value) == hints.read_latency), 1) << 5
+        | place(LIFETIMES.iter().position(|&(_, value)| Some(value) == hints.lifetime), 2) << 7
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_flags() {
+        let flags = |words: &[&str]| hint_flags(Hints::of_classes(words.iter().copied()));
+        assert_eq!(flags(&["high", "insecure", "short"]), 2 | 2 << 3 | 2 << 7);
+        assert_eq!(flags(&["shortest"]), 3 << 5);
+        assert_eq!(flags(&[]), 0);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use wordline_block::{Errno, Op};
+use wordline_block::{Batch, Done, Errno, Op, Session};
 use wordline_chip::Payload;
 use wordline_drive::Drive;
 use wordline_units::host::SECTOR_BYTES;
@@ -14,11 +14,10 @@ use wordline_units::{Attributes, HostOp, HostRequest, Nanos};
 use super::clock::{Clock, Timing};
 use super::errand::Errand;
 use super::faults::Darkness;
-use super::hints::{HintMap, Hints};
+use super::hints::HintMap;
 use super::pieces::{Piece, Pieces};
 use super::record::Recorder;
 use super::{Answer, Keeper, Query, Refused, Told, Watch};
-use crate::disk::{Batch, Done, Session};
 
 /// Events handled before the inbox is looked at again.
 const SLICE: usize = 256;
@@ -277,7 +276,7 @@ impl<P: Payload> Worker<P> {
         if let Err(refused) = self.admits(&op) {
             return done.fail(refused.errno, &refused.why);
         }
-        let class = Hints::of_classes(&session.opened.classes);
+        let class = session.hints;
         let otherwise = class.priority.unwrap_or_default();
         let attributes = match reach(&op) {
             Some((from, end)) => {

@@ -34,7 +34,7 @@ fn used(config: DriveConfig, piece: Option<u64>) -> (Look, u64) {
     let (units, watched) = ((sheet.geometry.page.0 / unit.0) as u32, watch(&config));
     let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off));
     let path = socket();
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, unit);
+    let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(unit));
     let running = serve(&Address::Unix(path.clone()), vec![(export, Arc::clone(&disk) as _)], Config::default()).expect("it starts");
     let mut client = connect(&path);
     let block = u64::from(client.ready.blocks.expect("it says so")[1]);

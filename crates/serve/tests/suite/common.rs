@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use wordline_block::Op;
+use wordline_block::{Disk, Op};
 use wordline_chip::Payload;
 use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_engine::{Completion, Completions};
 use wordline_nbd::client::{Answer, Ask, Client, Content, Heard, Ready, Speak};
 use wordline_nbd::{Export, Limits};
 use wordline_plan::Plan;
-use wordline_serve::{Address, Config, Disk, Durability, MediaPayload, MediaStore, Patience, Running, open_or_make, serve};
+use wordline_serve::{Address, Config, Durability, MediaPayload, MediaStore, Patience, Running, open_or_make, serve};
 use wordline_units::{Bytes, HostOp, HostRequest};
 
 /// A socket file of its own.

@@ -30,7 +30,7 @@ pub(crate) fn served(settings: &[&str], timing: Timing) -> Served {
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
     let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), timing));
     let (path, control_path) = (socket(), socket());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
+    let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(UNIT));
     let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     Served { path, control: control_path, size, _running: (running, listens) }

@@ -179,7 +179,7 @@ fn victim() {
         (Drive::with_payload(drive, watched, |_| RamPayload::new(&sheet, units)), ())
     };
     let disk = LiveDisk::start_kept(build, Timing::Off, About::default());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
+    let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(UNIT));
     let running = serve(&Address::Unix(path.into()), vec![(export, Arc::new(disk))], small()).expect("it starts");
     println!("serving {size}");
     running.wait();

@@ -70,7 +70,7 @@ fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
     };
     let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
     let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, Bytes(UNIT));
+    let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(Bytes(UNIT)));
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     let mut exports = [("disk", None), ("disk@insecure", Some(true)), ("disk@secure,low", Some(false))]
         .map(|(export, class)| (connect(&path, export), class));
@@ -163,7 +163,7 @@ fn what_is_trimmed_in_part_of_a_unit_is_gone_too() {
             (Drive::with_payload(built, watched, |die| store.payload(die)), store)
         };
         let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
-        let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, Bytes(UNIT));
+        let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(Bytes(UNIT)));
         let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
         let mut client = connect(&path, "disk");
         // Three units: the end of the first, the second, and the beginning of the third are deleted.

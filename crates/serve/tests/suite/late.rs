@@ -4,9 +4,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use wordline_block::{Op, Piece};
+use wordline_block::{Disk, Done, Op, Piece, Session};
 use wordline_nbd::Limits;
-use wordline_serve::{Config, Disk, Done, Session};
+use wordline_serve::Config;
 
 use crate::common::{bytes, connect, start};
 

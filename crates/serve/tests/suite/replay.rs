@@ -63,7 +63,7 @@ fn recorded(config: DriveConfig, timing: Timing, seed: u64, steps: u32) -> Strin
     // Whether answers leave at their instants or before makes no difference to what happens in the drive.
     disk.allow_for(Duration::from_micros(40));
     let (path, control_path) = (socket(), socket());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
+    let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(UNIT));
     let control = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     // What need not be secret is in the recording, too.

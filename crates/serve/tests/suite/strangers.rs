@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use wordline_block::Op;
+use wordline_block::{Disk, Done, Op, Session};
 use wordline_nbd::client::Speak;
 use wordline_nbd::{Export, Limits};
-use wordline_serve::{Address, Config, Disk, Done, MemoryDisk, Patience, Peers, Running, Session, serve};
+use wordline_serve::{Address, Config, MemoryDisk, Patience, Peers, Running, serve};
 
 use crate::common::{Connected, ask, config, connect, start};
 use crate::tls::{Trust, upgrade_on};
