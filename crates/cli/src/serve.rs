@@ -12,12 +12,14 @@ use wordline_drive::{Config as DriveConfig, Drive, Recovery};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::declaration::Need;
 use wordline_ftl::techniques::hooks::Hook;
+use wordline_live::doors::{Address, Listener};
+use wordline_live::{
+    About, LiveDisk, MediaStore, MetricsDoor, Opened, Stop, Timing, Watch, control_on, open_control, open_metrics, open_or_make,
+    replace_missing, watch,
+};
 use wordline_nbd::{Access, Export};
 use wordline_plan::Plan;
-use wordline_serve::{
-    About, Address, Config, Link, Listener, LiveDisk, MediaStore, MetricsDoor, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch,
-    control_on, measure_link, open_control, open_door, open_metrics, open_or_make, replace_missing, serve_on, watch,
-};
+use wordline_serve::{Config, Link, Patience, Peers, TlsKeys, measure_link, open_door, serve_on};
 use wordline_units::Bytes;
 
 use crate::args::{ServeOptions, Survive, TlsClients};
@@ -177,7 +179,7 @@ fn link(options: &ServeOptions, scratch: DriveConfig, patience: Patience) -> Res
 }
 
 /// Failure for an address that could not be listened on.
-fn failed(error: wordline_serve::ServeError) -> Failure {
+fn failed(error: impl std::error::Error) -> Failure {
     Failure::Usage(error.to_string())
 }
 
@@ -303,8 +305,8 @@ fn on_media(
     about: About,
 ) -> Result<(LiveDisk, String, String), Failure> {
     let durability = match options.survive {
-        Survive::Process => wordline_serve::Durability::Process,
-        Survive::Host => wordline_serve::Durability::Host,
+        Survive::Process => wordline_live::Durability::Process,
+        Survive::Host => wordline_live::Durability::Host,
     };
     let units = units_per_page(&config);
     // Media that an older build has numbered by its own rule keep that number.

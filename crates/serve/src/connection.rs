@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use wordline_block::{Answer, Disk, Done, Farewell, Hints, Op, Reply, Requester, Session, Visit};
+use wordline_live::doors::{Origin, Stream};
 use wordline_nbd::{Close, Event, Lent, Opened, Request, Server, Settings};
 
-use crate::address::Stream;
 use crate::inlet::Inlet;
 use crate::listener::Patience;
-use crate::places::{Origin, Places};
+use crate::places::Places;
 use crate::tickets::Tickets;
 use crate::tls::{Peers, Tls, TlsKeys};
 

@@ -13,34 +13,14 @@
 //! more than its [`wordline_nbd::Limits`], and all together no more than [`Config::memory_bound`]; a peer that takes longer for its negotiation, stays silent
 //! in the middle of a message, or does not take its answers, is dropped after [`Patience`]. On TCP addresses that others can reach, nothing but TLS is spoken.
 
-mod address;
-mod clients;
 mod connection;
-mod control;
-mod host;
 mod inlet;
 mod link;
 mod listener;
-mod live;
-mod memory;
-mod metrics;
 mod places;
-mod snapshot;
-mod stop;
-mod store;
-mod taken;
 mod tickets;
 mod tls;
 
-pub use address::{Address, Listener};
-pub use control::{Command, ControlSocket, commands, control, control_on, open_control};
 pub use link::{Link, measure_link};
 pub use listener::{Config, Patience, Running, ServeError, open_door, serve, serve_on};
-pub use live::{About, Change, Keeper, Lateness, Life, LiveDisk, Look, LostFound, Place, Refused, Smart, Timing, Watch, watch};
-pub use memory::MemoryDisk;
-pub use metrics::{Family, Kind, MetricsDoor, MetricsServer, metrics, open_metrics, serve_metrics};
-pub use stop::Stop;
-pub use store::{LookedAt, MediaPayload, MediaStore, Opened, look_at, open_or_make, replace_missing};
-pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};
-pub use wordline_media::{Durability, Folder, MediaError};

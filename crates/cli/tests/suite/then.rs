@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use wordline_block::Op;
-use wordline_serve::Taken;
+use wordline_live::Taken;
 
 use crate::served::{Disk, Server};
 use crate::{Scratch, wordline};

@@ -13,9 +13,11 @@ use std::time::{Duration, Instant};
 use wordline_block::Op;
 use wordline_chip::RamPayload;
 use wordline_drive::Drive;
+use wordline_live::doors::Address;
+use wordline_live::{About, LiveDisk, MemoryDisk, Timing, watch};
 use wordline_nbd::client::{put_option, put_request};
 use wordline_nbd::{Export, Limits};
-use wordline_serve::{About, Address, Config, LiveDisk, MemoryDisk, Running, Timing, serve, watch};
+use wordline_serve::{Config, Running, serve};
 use wordline_units::random::{Draw, Stream};
 
 use crate::common::{UNIT, config, connect, small_drive, socket, start};

@@ -10,9 +10,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use wordline_block::{Disk, Done, Op, Session};
+use wordline_live::MemoryDisk;
+use wordline_live::doors::Address;
 use wordline_nbd::client::Speak;
 use wordline_nbd::{Export, Limits};
-use wordline_serve::{Address, Config, MemoryDisk, Patience, Peers, Running, serve};
+use wordline_serve::{Config, Patience, Peers, Running, serve};
 
 use crate::common::{Connected, ask, config, connect, start};
 use crate::tls::{Trust, upgrade_on};

@@ -10,9 +10,11 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use wordline_live::MemoryDisk;
+use wordline_live::doors::Address;
 use wordline_nbd::client::Speak;
 use wordline_nbd::{Export, Limits};
-use wordline_serve::{Address, Config, MemoryDisk, Peers, TlsKeys, serve};
+use wordline_serve::{Config, Peers, TlsKeys, serve};
 
 use crate::common::{Connected, config, socket, start};
 
