@@ -50,8 +50,8 @@ pub struct Done {
     in_batch: bool,
 }
 
-/// Answers that are sent together: for a disk that has many at once, and would else wake a thread of the requester for each. They are sent when this is dropped,
-/// or earlier.
+/// Answers that are sent together: for a disk that has many at once, and would else wake a thread of the requester for each. They are sent when this is
+/// dropped, or earlier.
 #[derive(Debug, Default)]
 pub struct Batch(Vec<Arc<dyn Requester>>);
 

@@ -8,9 +8,9 @@ use wordline_units::Priority;
 /// Care for what was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// Nobody may get at it any more.
+    /// Unreadable once it is deleted or overwritten.
     Secure,
-    /// It does not matter.
+    /// Readable for as long as the drive likes.
     Insecure,
 }
 

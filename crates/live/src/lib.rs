@@ -13,8 +13,8 @@
 //! there is to say of what came from outside: on the same drive in virtual time they lead to the same events, to the last bit of the event log's hash.
 //!
 //! **No protocol of disks.** A [`LiveDisk`] is a [`wordline_block::Disk`], and any [`wordline_block::Requester`] can ask it: something inside the process, or
-//! a connection of `wordline-serve`. What is spoken here are the lines of the control socket and the HTTP of the metrics; [`doors`] are where their clients come
-//! in, and those of other servers.
+//! a connection of `wordline-serve`. The control socket speaks lines of JSON, and the metrics HTTP; [`doors`] are where their clients come in, and those of
+//! other servers.
 
 mod ask;
 mod clock;

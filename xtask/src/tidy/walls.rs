@@ -55,7 +55,7 @@ const WALLS: &[Wall] = &[
     Wall { name: "nbd", may_name: &["block"], tests_may_name: &["units"], outside: None },
     Wall {
         name: "live",
-        // No protocol of disks: whoever asks a live drive, asks it through `block`.
+        // No protocol of disks: requesters ask a live drive through `block`.
         may_name: &["block", "chip", "drive", "engine", "media", "report", "units", "workload"],
         // A die with physics on media files is worked by its commands.
         tests_may_name: &["cells", "flash", "ftl", "plan"],
