@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use wordline_nbd::client::{put_op, put_option};
-use wordline_nbd::{Op, ZeroHow};
+use wordline_block::{Op, ZeroHow};
 
 fn main() -> io::Result<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -322,7 +322,7 @@ pub(crate) struct ServeOptions {
     pub(crate) missing_die: Vec<u32>,
     /// Pace of virtual time: as fast as possible, the drive's own, or a multiple of it.
     #[arg(long, value_name = "off|real|xN", default_value = "off")]
-    pub(crate) timing: wordline_serve::Timing,
+    pub(crate) timing: wordline_live::Timing,
     /// With a --timing other than off: time that the socket takes for an answer and the next request, such as 50us, or auto to measure it at the start. Answers
     /// leave earlier by that time, so that a client sees the drive's own latencies. Without it, none leaves early.
     #[arg(long, value_name = "TIME|auto", default_value = "0us")]

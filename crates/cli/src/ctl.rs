@@ -60,7 +60,7 @@ fn request(options: &CtlOptions) -> Result<Value, Failure> {
     let words = std::iter::once(options.command.as_str()).chain(words.iter().map(String::as_str)).chain(is_kill.then_some("kill"));
     let command = words.collect::<Vec<_>>().join(" ");
     object.insert("do".to_owned(), command.as_str().into());
-    let known = wordline_serve::commands().iter().find(|known| known.word == command);
+    let known = wordline_live::commands().iter().find(|known| known.word == command);
     for argument in arguments {
         let Some((key, text)) = argument.split_once('=') else {
             return Err(Failure::Usage(format!("'{argument}': expected KEY=VALUE, such as offset=1MiB")));

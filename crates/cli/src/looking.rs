@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
 use wordline_drive::{Doubt, Trust, Watched};
+use wordline_live::{About, LiveDisk, MediaStore, look_at, watch};
 use wordline_plan::Plan;
-use wordline_serve::{About, LiveDisk, MediaStore, look_at, watch};
 use wordline_units::Bytes;
 
 use crate::args::ServeOptions;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use wordline_live::{Folder, MediaError, Taken};
 use wordline_plan::Plan;
-use wordline_serve::{Folder, MediaError, Taken};
 
 use crate::command::command_line;
 use crate::failure::Failure;

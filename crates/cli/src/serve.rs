@@ -6,17 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use listenfd::ListenFd;
+use wordline_block::Disk;
 use wordline_chip::{RamPayload, Sanitisation};
 use wordline_drive::{Config as DriveConfig, Recovery, Watched};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::declaration::Need;
 use wordline_ftl::techniques::hooks::Hook;
+use wordline_live::doors::{Address, Listener};
+use wordline_live::{
+    About, LiveDisk, MediaStore, MetricsDoor, Opened, Stop, Timing, Watch, control_on, open_control, open_metrics, open_or_make,
+    replace_missing, watch,
+};
 use wordline_nbd::{Access, Export};
 use wordline_plan::Plan;
-use wordline_serve::{
-    About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, MetricsDoor, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch,
-    control_on, measure_link, open_control, open_door, open_metrics, open_or_make, replace_missing, serve_on, watch,
-};
+use wordline_serve::{Config, Link, Patience, Peers, TlsKeys, measure_link, open_door, serve_on};
 use wordline_units::Bytes;
 
 use crate::args::{ServeOptions, Survive, TlsClients};
@@ -91,7 +94,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     let disk = Arc::new(disk);
     let access = if is_read_only { Access::ReadOnly } else { Access::ReadWrite };
     let named = Export { description: described(&plan), access, block_min: 512, ..Export::new(&options.export, size.0) };
-    let export = LiveDisk::describe(named, unit);
+    let export = named.described(LiveDisk::description(unit));
     let control = doors.control.map(|door| control_on(door, Arc::clone(&disk), stop.clone())).transpose().map_err(failed)?;
     let metrics = doors.metrics.map(|door| door.serve(Arc::clone(&disk))).transpose().map_err(failed)?;
     let disks: Vec<(_, Arc<dyn Disk>)> = vec![(export, disk.clone())];
@@ -176,7 +179,7 @@ fn link(options: &ServeOptions, scratch: DriveConfig, patience: Patience) -> Res
 }
 
 /// Failure for an address that could not be listened on.
-fn failed(error: wordline_serve::ServeError) -> Failure {
+fn failed(error: impl std::error::Error) -> Failure {
     Failure::Usage(error.to_string())
 }
 
@@ -302,8 +305,8 @@ fn on_media(
     about: About,
 ) -> Result<(LiveDisk, String, String), Failure> {
     let durability = match options.survive {
-        Survive::Process => wordline_serve::Durability::Process,
-        Survive::Host => wordline_serve::Durability::Host,
+        Survive::Process => wordline_live::Durability::Process,
+        Survive::Host => wordline_live::Durability::Host,
     };
     let units = units_per_page(&config);
     // Media that an older build has numbered by its own rule keep that number.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::signal_name;
-use wordline_serve::{ControlSocket, LiveDisk, Running, Stop};
+use wordline_live::{ControlSocket, LiveDisk, Stop};
+use wordline_serve::Running;
 
 use crate::failure::Failure;
 

@@ -25,7 +25,13 @@ impl Events {
     /// Events for `observer`.
     pub fn of(observer: &dyn Observer) -> Events {
         let nothing = (Nanos::ZERO, Shown::Event(Event::WornOut));
-        Events { batch: Box::new([nothing; BATCH]), count: 0, more: Vec::new(), is_watched: observer.watches(), follows: observer.follows() }
+        Events {
+            batch: Box::new([nothing; BATCH]),
+            count: 0,
+            more: Vec::new(),
+            is_watched: observer.watches(),
+            follows: observer.follows(),
+        }
     }
 
     /// True if steps of single units are wanted.

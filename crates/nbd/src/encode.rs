@@ -1,10 +1,10 @@
 //! Replies as bytes.
 
-use crate::errno::Errno;
+use wordline_block::{ContextStatus, Errno, Failure, Piece, Reply};
+
 use crate::fields::Put;
-use crate::reply::{ContextStatus, Failure, Piece, Reply};
 use crate::request::{Kind, Ticket};
-use crate::wire::{EXTENDED_REPLY_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk};
+use crate::wire::{EXTENDED_REPLY_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, error};
 
 /// How replies look, as negotiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,12 +121,12 @@ impl Encoder<'_> {
         if self.dialect == Dialect::Simple {
             // Before structured replies there was no way to say that an answer would not fit.
             let errno = if errno == Errno::Overflow { Errno::Invalid } else { errno };
-            return self.simple(errno.number());
+            return self.simple(number(errno));
         }
         let message = shortened(message);
         let kind = if offset.is_some() { chunk::ERROR_OFFSET } else { chunk::ERROR };
         self.head(chunk::FLAG_DONE, kind, 6 + message.len() as u64 + if offset.is_some() { 8 } else { 0 });
-        self.out.put_u32(errno.number());
+        self.out.put_u32(number(errno));
         self.out.put_u16(message.len() as u16);
         self.out.extend_from_slice(message.as_bytes());
         if let Some(offset) = offset {
@@ -218,6 +218,20 @@ impl Encoder<'_> {
                 }
             }
         }
+    }
+}
+
+/// The number of an error on the wire.
+fn number(errno: Errno) -> u32 {
+    match errno {
+        Errno::Perm => error::PERM,
+        Errno::Io => error::IO,
+        Errno::NoMem => error::NO_MEM,
+        Errno::Invalid => error::INVALID,
+        Errno::NoSpace => error::NO_SPACE,
+        Errno::Overflow => error::OVERFLOW,
+        Errno::NotSupported => error::NOT_SUPPORTED,
+        Errno::Shutdown => error::SHUTDOWN,
     }
 }
 

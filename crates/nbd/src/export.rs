@@ -1,5 +1,7 @@
 //! What is served, and by which names a client may ask for it.
 
+use wordline_block::Description;
+
 use crate::fields::Put;
 use crate::wire::{STRING_MAX, transmission};
 
@@ -11,7 +13,7 @@ pub const ALLOCATION: &str = "base:allocation";
 pub enum Access {
     /// It may.
     ReadWrite,
-    /// A write is refused with [`crate::Errno::Perm`].
+    /// A write is refused with [`wordline_block::Errno::Perm`].
     ReadOnly,
 }
 
@@ -68,6 +70,13 @@ impl Export {
             contexts: vec![Context { name: ALLOCATION.to_owned() }],
             classes: Vec::new(),
         }
+    }
+
+    /// This export of a disk with this description.
+    #[must_use]
+    pub fn described(mut self, disk: Description) -> Export {
+        self.contexts.extend(disk.contexts.into_iter().map(|name| Context { name }));
+        Export { classes: disk.classes, block_preferred: disk.preferred, ..self }
     }
 
     /// # Panics
@@ -178,6 +187,10 @@ mod tests {
         assert_eq!(refusal(&exports, "disk@high,low"), "`low` is no hint class of disk: expected insecure, high");
         assert_eq!(refusal(&exports, "dosk@high"), "no such export; LIST names them all");
         assert_eq!(exports[1].name_with(&[0, 1]), "disk@insecure,high");
+        let described = Description { preferred: 16 << 10, contexts: vec!["x-wordline:media".to_owned()], classes: vec!["low".to_owned()] };
+        let export = Export::new("third", 512).described(described);
+        assert_eq!(export.contexts.iter().map(|context| context.name.as_str()).collect::<Vec<_>>(), [ALLOCATION, "x-wordline:media"]);
+        assert_eq!((export.block_preferred, export.name_with(&[0])), (16 << 10, "third@low".to_owned()));
         assert_eq!(exports[1].names().collect::<Vec<_>>(), ["disk", "disk@insecure", "disk@high"]);
     }
 }

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Nothing here opens a socket, starts a thread or knows a clock, so the same code stands behind a real server, a test that cuts the byte stream
-//! anywhere, and a fuzzer. The wire's numbers are from `doc/proto.md` of the NBD project; [`wire`] has them all.
+//! anywhere, and a fuzzer. Requests and replies are those of `wordline-block`. The wire's numbers are from `doc/proto.md` of the NBD project, all in
+//! [`wire`].
 //!
 //! What is spoken: fixed newstyle negotiation with `GO`, `INFO`, `LIST`, `EXPORT_NAME`, structured replies with holes and error offsets, block status in
 //! any number of metadata contexts, the hand-over to TLS, and the extended headers with 64-bit lengths that are still an extension. What is not: oldstyle
@@ -18,13 +19,11 @@
 pub mod client;
 mod close;
 mod encode;
-mod errno;
 mod export;
 mod fields;
 mod limits;
 mod meta;
 mod negotiate;
-mod reply;
 mod request;
 mod server;
 mod stage;
@@ -32,9 +31,7 @@ mod transmit;
 pub mod wire;
 
 pub use close::Close;
-pub use errno::Errno;
 pub use export::{ALLOCATION, Access, Chosen, Context, Export};
 pub use limits::Limits;
-pub use reply::{ContextStatus, Extent, Failure, Piece, Reply};
-pub use request::{Op, Request, Ticket, ZeroHow};
+pub use request::{Request, Ticket};
 pub use server::{Event, Lent, Opened, Server, Settings, Tls};

@@ -8,13 +8,14 @@ pub use payload::Lent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use wordline_block::{Failure, Op, Reply};
+
 use crate::close::Close;
 use crate::encode;
 use crate::export::Export;
 use crate::limits::Limits;
 use crate::negotiate::{self, Negotiation};
-use crate::reply::{Failure, Reply};
-use crate::request::{Kind, Op, Request, Ticket};
+use crate::request::{Kind, Request, Ticket};
 use crate::stage::Stage;
 /// What every connection of a server shares.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Where a conversation stands: what the next bytes from the peer are.
 
+use wordline_block::Failure;
+
 use crate::encode::Dialect;
-use crate::reply::Failure;
 use crate::request::Ticket;
 use crate::wire::{EXTENDED_REQUEST_BYTES, REQUEST_BYTES};
 

@@ -1,13 +1,13 @@
 //! The head of a request: is it one, and may it be done?
 
+use wordline_block::{ContextStatus, Errno, Failure, Op, ZeroHow};
+
 use crate::close::Close;
 use crate::encode::{Dialect, OVERHEAD_MAX};
-use crate::errno::Errno;
 use crate::export::Export;
 use crate::fields::Fields;
 use crate::limits::Limits;
-use crate::reply::{ContextStatus, Failure};
-use crate::request::{Kind, Op, Ticket, ZeroHow};
+use crate::request::{Kind, Ticket};
 use crate::wire::{EXTENDED_REQUEST_MAGIC, REQUEST_MAGIC, command, command_flag};
 
 /// A request's fixed part.

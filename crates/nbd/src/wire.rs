@@ -178,6 +178,26 @@ pub mod chunk {
     pub const FLAG_DONE: u16 = 1 << 0;
 }
 
+/// Errors of a request. No other number is allowed in a reply.
+pub mod error {
+    /// Operation not permitted (`EPERM`).
+    pub const PERM: u32 = 1;
+    /// The medium failed (`EIO`).
+    pub const IO: u32 = 5;
+    /// Out of memory (`ENOMEM`).
+    pub const NO_MEM: u32 = 12;
+    /// Invalid request (`EINVAL`).
+    pub const INVALID: u32 = 22;
+    /// No space left (`ENOSPC`).
+    pub const NO_SPACE: u32 = 28;
+    /// Answer too long (`EOVERFLOW`).
+    pub const OVERFLOW: u32 = 75;
+    /// Not supported here (`ENOTSUP`).
+    pub const NOT_SUPPORTED: u32 = 95;
+    /// Server going down (`ESHUTDOWN`).
+    pub const SHUTDOWN: u32 = 108;
+}
+
 /// Flags of extents in `base:allocation`.
 pub mod allocation {
     /// Not allocated.
@@ -185,3 +205,9 @@ pub mod allocation {
     /// Reads as zeroes.
     pub const ZERO: u32 = 1 << 1;
 }
+
+/// Extents go to the wire with the flags that a disk gives them.
+const _: () = {
+    assert!(allocation::HOLE == wordline_block::allocation::HOLE);
+    assert!(allocation::ZERO == wordline_block::allocation::ZERO);
+};

@@ -7,8 +7,11 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use wordline_nbd::{Context, Export, Op};
-use wordline_serve::{Address, Config, Disk, Done, MemoryDisk, Session, serve};
+use wordline_block::{Disk, Done, Op, Session};
+use wordline_live::MemoryDisk;
+use wordline_live::doors::Address;
+use wordline_nbd::{Context, Export};
+use wordline_serve::{Config, serve};
 
 /// A disk behind a thread.
 struct Late(Mutex<Sender<(Op, Arc<Session>, Done)>>);

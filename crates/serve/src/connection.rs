@@ -6,19 +6,21 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use wordline_block::{Answer, Disk, Done, Farewell, Hints, Op, Reply, Requester, Session, Visit};
+use wordline_live::doors::{Origin, Stream};
 use wordline_nbd::{Close, Event, Lent, Opened, Request, Server, Settings};
 
-use crate::address::Stream;
-use crate::disk::{Disk, Done, Farewell, Session, Visit};
 use crate::inlet::Inlet;
 use crate::listener::Patience;
-use crate::places::{Origin, Places};
+use crate::places::Places;
+use crate::tickets::Tickets;
 use crate::tls::{Peers, Tls, TlsKeys};
 
 /// What the threads of a connection share.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
+    settings: Arc<Settings>,
     keys: Option<TlsKeys>,
     /// Once it is agreed on.
     tls: OnceLock<Tls>,
@@ -74,6 +76,8 @@ const RECORDS_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 struct State {
     server: Server,
+    /// Of the requests that the disk has.
+    tickets: Tickets,
     /// Somebody is writing to the stream.
     writing: bool,
     /// Output that was begun to be sent.
@@ -141,6 +145,29 @@ enum Then {
     Out,
 }
 
+/// An event of the protocol, with the ticket of a request in its place.
+enum HandedOut {
+    Opened(Opened),
+    Request(Op, u64),
+    StartTls,
+    Closed,
+}
+
+/// The disk that the client has opened.
+struct Open {
+    /// Its place among the disks.
+    export: usize,
+    session: Arc<Session>,
+}
+
+impl Open {
+    fn new(opened: Opened, settings: &Settings) -> Open {
+        let Opened { export, classes, contexts } = opened;
+        let words = classes.iter().map(|&class| settings.exports[export].classes[class].as_str());
+        Open { export, session: Arc::new(Session { hints: Hints::of_classes(words), contexts }) }
+    }
+}
+
 /// Continuation once bytes were handed out.
 struct Rest {
     /// More can be handed out.
@@ -179,12 +206,45 @@ impl AsRef<Stream> for Connection {
     }
 }
 
+impl Requester for Connection {
+    fn answer(&self, tag: u64, answer: Answer<'_>, is_followed: bool) {
+        let mut state = self.lock();
+        let Some(ticket) = state.tickets.take(tag) else { return };
+        match answer {
+            Answer::Reply(reply) => state.server.reply(ticket, reply),
+            Answer::DoneWith(payload) => {
+                state.server.spare(payload);
+                state.server.reply(ticket, Reply::Done);
+            }
+            Answer::Fill(fill) => state.server.reply_in_place(ticket, fill),
+        }
+        if !is_followed && !self.in_batch.load(Ordering::Acquire) {
+            self.wake(&mut state);
+        }
+    }
+
+    fn is_there(&self) -> bool {
+        !self.is_gone.load(Ordering::Acquire)
+    }
+
+    fn send(&self) {
+        self.wake(&mut self.lock());
+    }
+
+    /// What does not go without waiting is left to the second thread.
+    fn send_now(&self) {
+        self.wake(&mut self.transmit(self.lock(), Wait::No));
+    }
+}
+
 impl Connection {
     pub(crate) fn new(stream: Stream, settings: Arc<Settings>, keys: Option<TlsKeys>) -> Connection {
-        let (server, origin) = (Server::new(settings), stream.origin());
-        let state = State { server, writing: false, unsent: Unsent::default(), first_waits: false, second_waits: false, dead: false };
+        let (server, origin) = (Server::new(Arc::clone(&settings)), stream.origin());
+        let (tickets, unsent) = (Tickets::default(), Unsent::default());
+        let state = State { server, tickets, writing: false, unsent, first_waits: false, second_waits: false, dead: false };
         Connection {
             stream,
+            settings,
             keys,
             tls: OnceLock::new(),
             state: Mutex::new(state),
@@ -226,20 +286,6 @@ impl Connection {
         }
     }
 
-    /// Lets `answer` reply to a request. `in_batch`: [`Connection::send_late`] will be called.
-    pub(crate) fn answer(&self, in_batch: bool, answer: impl FnOnce(&mut Server)) {
-        let mut state = self.lock();
-        answer(&mut state.server);
-        if !in_batch && !self.in_batch.load(Ordering::Acquire) {
-            self.wake(&mut state);
-        }
-    }
-
-    /// Whether anybody waits for answers.
-    pub(crate) fn is_there(&self) -> bool {
-        !self.is_gone.load(Ordering::Acquire)
-    }
-
     fn since_it_began(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
@@ -269,17 +315,7 @@ impl Connection {
 
     /// Says what a server says first, as far as that goes without waiting.
     pub(crate) fn greet(&self) {
-        drop(self.send(self.lock(), Wait::No));
-    }
-
-    /// Sees to it that answers are sent.
-    pub(crate) fn send_late(&self) {
-        self.wake(&mut self.lock());
-    }
-
-    /// Sends answers from the caller's thread, as far as they go without waiting; the rest is left to the second thread.
-    pub(crate) fn send_now(&self) {
-        self.wake(&mut self.send(self.lock(), Wait::No));
+        drop(self.transmit(self.lock(), Wait::No));
     }
 
     /// Takes no more requests. It ends once those that it has are answered and the client has the answers.
@@ -303,7 +339,7 @@ impl Connection {
 
     /// Sends what there is, unless somebody is at it. Without waiting, what does not go at once is left to the second thread: the first one has to go on
     /// reading, for there are clients that read no answers before they have sent all they have to say.
-    fn send<'a>(&'a self, mut state: MutexGuard<'a, State>, wait: Wait) -> MutexGuard<'a, State> {
+    fn transmit<'a>(&'a self, mut state: MutexGuard<'a, State>, wait: Wait) -> MutexGuard<'a, State> {
         while !state.dead && !state.writing && state.has_output() {
             state.writing = true;
             let mut unsent = std::mem::take(&mut state.unsent);
@@ -373,7 +409,7 @@ impl Connection {
     fn write_late(&self) {
         let mut state = self.lock();
         while !state.dead {
-            state = self.send(state, Wait::Yes);
+            state = self.transmit(state, Wait::Yes);
             if !state.dead && (state.writing || !state.has_output()) {
                 state.second_waits = true;
                 state = self.left_over.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -390,9 +426,9 @@ impl Connection {
         self.stream.set_write_timeout(Some(patience.message))?;
         self.stream.set_read_timeout(Some(patience.message))?;
         let mut inlet = Inlet::new(patience.awake);
-        let mut session: Option<Arc<Session>> = None;
+        let mut open: Option<Open> = None;
         // The greeting.
-        drop(self.send(self.lock(), Wait::No));
+        drop(self.transmit(self.lock(), Wait::No));
         // The payload that is read to its own place next, and whether the client may be silent.
         let mut next = (None, false);
         let mut half: Option<Half> = None;
@@ -411,13 +447,13 @@ impl Connection {
             let mut taken = 0;
             loop {
                 self.in_batch.store(true, Ordering::Release);
-                let (count, then) = self.hand_out(&input[taken..], disks, (&mut session, places));
-                if let (Some(session), None) = (&session, &visit) {
-                    *visit = Some(Visit::begin(&disks[session.opened.export]));
+                let (count, then) = self.hand_out(&input[taken..], disks, (&mut open, places));
+                if let (Some(open), None) = (&open, &visit) {
+                    *visit = Some(Visit::begin(&disks[open.export]));
                 }
                 taken += count;
                 self.in_batch.store(false, Ordering::Release);
-                if session.is_none() {
+                if open.is_none() {
                     // A message that is complete has an answer.
                     let is_answered = self.lock().has_output();
                     self.said.fetch_add(u32::from(is_answered), Ordering::AcqRel);
@@ -454,7 +490,7 @@ impl Connection {
     /// Sends answers, and waits until something can be handed out or read. `has_more`: not all was handed out. `None`: the conversation is over.
     fn rest(&self, has_more: bool) -> Option<Rest> {
         let mut has_waited = false;
-        let mut state = self.send(self.lock(), Wait::No);
+        let mut state = self.transmit(self.lock(), Wait::No);
         // The server may hold as much as it may: it goes on once something is answered, or taken by the client.
         let goes_on = loop {
             if state.dead || state.server.closed().is_some() {
@@ -468,7 +504,7 @@ impl Connection {
             }
             has_waited = true;
             state = self.wait(state);
-            state = self.send(state, Wait::No);
+            state = self.transmit(state, Wait::No);
         };
         let lent = if !goes_on && self.tls.get().is_none() { state.server.lend_payload() } else { None };
         Some(Rest { goes_on, has_waited, next: (lent, state.server.is_between_requests()) })
@@ -486,7 +522,7 @@ impl Connection {
         // The agreement itself goes in the clear, and all of it before anything else.
         let mut state = self.lock();
         while !state.dead && (state.writing || state.has_output()) {
-            state = self.send(state, Wait::Yes);
+            state = self.transmit(state, Wait::Yes);
             if state.writing {
                 state = self.wait(state);
             }
@@ -506,17 +542,23 @@ impl Connection {
         self: &Arc<Self>,
         mut bytes: &[u8],
         disks: &[Arc<dyn Disk>],
-        (session, places): (&mut Option<Arc<Session>>, &Places),
+        (open, places): (&mut Option<Open>, &Places),
     ) -> (usize, Then) {
         let before = bytes.len();
         let mut events = Vec::new();
         let mut then = Then::GoOn;
         loop {
             let mut state = self.lock();
-            let taken = state.server.receive(bytes);
+            let State { server, tickets, .. } = &mut *state;
+            let taken = server.receive(bytes);
             bytes = &bytes[taken..];
-            while let Some(event) = state.server.next() {
-                events.push(event);
+            while let Some(event) = server.next() {
+                events.push(match event {
+                    Event::Opened(opened) => HandedOut::Opened(opened),
+                    Event::Request(Request { op, ticket }) => HandedOut::Request(op, tickets.put(ticket)),
+                    Event::StartTls => HandedOut::StartTls,
+                    Event::Closed(_) => HandedOut::Closed,
+                });
             }
             drop(state);
             if events.is_empty() {
@@ -525,17 +567,16 @@ impl Connection {
             for event in events.drain(..) {
                 match event {
                     // Nothing of what follows is done for one that has no place.
-                    Event::Opened(_) if !places.admit(self) => return (before - bytes.len(), Then::Out),
-                    Event::Opened(opened) => *session = Some(Arc::new(Session { opened })),
-                    Event::Request(Request { op, ticket }) => {
-                        let done = Done::new(Arc::clone(self), ticket);
-                        if let Some(session) = session.as_ref() {
-                            let Opened { export, .. } = session.opened;
-                            disks[export].submit(op, session, done);
+                    HandedOut::Opened(_) if !places.admit(self) => return (before - bytes.len(), Then::Out),
+                    HandedOut::Opened(opened) => *open = Some(Open::new(opened, &self.settings)),
+                    HandedOut::Request(op, tag) => {
+                        let done = Done::new(Arc::clone(self) as Arc<dyn Requester>, tag);
+                        if let Some(open) = open.as_ref() {
+                            disks[open.export].submit(op, &open.session, done);
                         }
                     }
-                    Event::StartTls => then = Then::Tls,
-                    Event::Closed(_) => {}
+                    HandedOut::StartTls => then = Then::Tls,
+                    HandedOut::Closed => {}
                 }
             }
         }

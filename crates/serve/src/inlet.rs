@@ -3,7 +3,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::address::Stream;
+use wordline_live::doors::Stream;
+
 use crate::tls::Tls;
 
 /// Bytes read at once.

@@ -1,11 +1,10 @@
 //! Disks on sockets: a server of the network block device protocol in plain threads.
 //!
 //! ```text
-//! client ── socket ── Connection (one thread reads, one writes; the protocol is crates/nbd) ── Done ◄──► Disk
+//! client ── socket ── Connection (one thread reads, one writes; the protocol is crates/nbd) ◄── Answer ─── Disk
 //! ```
 //!
-//! A [`Disk`] is handed requests and answers each of them through its [`Done`], at once or from another thread and in any order. The server knows nothing of
-//! what a disk is: the drive, and the tests' array of bytes, are behind the same trait.
+//! The server knows nothing of what a disk is: the drive, and the tests' array of bytes, are behind the same trait, [`wordline_block::Disk`].
 //!
 //! A disk that answers at once costs no switch of threads: the thread that read a batch of requests also sends their answers, in one go. Where answers come
 //! later, the connection's second thread sends them.
@@ -14,39 +13,14 @@
 //! more than its [`wordline_nbd::Limits`], and all together no more than [`Config::memory_bound`]; a peer that takes longer for its negotiation, stays silent
 //! in the middle of a message, or does not take its answers, is dropped after [`Patience`]. On TCP addresses that others can reach, nothing but TLS is spoken.
 
-mod address;
-mod clients;
 mod connection;
-mod control;
-mod disk;
-mod host;
 mod inlet;
 mod link;
 mod listener;
-mod live;
-mod memory;
-mod metrics;
 mod places;
-mod snapshot;
-mod stop;
-mod store;
-mod taken;
+mod tickets;
 mod tls;
-
-pub use address::{Address, Listener};
-pub use control::{Command, ControlSocket, commands, control, control_on, open_control};
-pub use disk::{Batch, Disk, Done, Farewell, Session};
 
 pub use link::{Link, measure_link};
 pub use listener::{Config, Patience, Running, ServeError, open_door, serve, serve_on};
-pub use live::{
-    About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, LostFound, Place, ReadLatency, Refused, Security, Smart,
-    Timing, Watch, classes, watch,
-};
-pub use memory::MemoryDisk;
-pub use metrics::{Family, Kind, MetricsDoor, MetricsServer, metrics, open_metrics, serve_metrics};
-pub use stop::Stop;
-pub use store::{LookedAt, MediaPayload, MediaStore, Opened, look_at, open_or_make, replace_missing};
-pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};
-pub use wordline_media::{Durability, Folder, MediaError};

@@ -9,13 +9,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wordline_block::Op;
+use wordline_live::LiveDisk;
+use wordline_live::doors::{Address, Stream};
+use wordline_nbd::Export;
 use wordline_nbd::client::{Answer, Ask, Client, Heard, Speak};
-use wordline_nbd::{Export, Op};
 use wordline_report::{Cost, Identity, conclude};
 
-use crate::address::{Address, Stream};
 use crate::listener::{Config, Patience, serve};
-use crate::live::LiveDisk;
 
 /// How much earlier answers leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

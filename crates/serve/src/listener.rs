@@ -1,18 +1,17 @@
 //! Accepting clients, so many and no more.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+use wordline_block::Disk;
+use wordline_live::doors::{Address, Closer, Hall, ListenError, Listener, Manners, News, SocketFile};
 use wordline_nbd::{Export, Limits, Settings, Tls};
 
-use crate::address::{Address, Closer, Listener, SocketFile};
 use crate::connection::Connection;
-use crate::disk::Disk;
-use crate::places::{Hall, Manners, News, Places, Room};
+use crate::places::{Places, Room};
 use crate::tls::TlsKeys;
 
 /// How a server treats its clients.
@@ -90,13 +89,8 @@ pub enum ServeError {
     #[error("{0} is not a loopback address: others are served in TLS only; use 127.0.0.1, [::1] or a Unix socket, or give keys")]
     NotLoopback(std::net::SocketAddr),
     /// The host refused.
-    #[error("cannot listen on {address}: {source}")]
-    Listen {
-        /// The address that was refused.
-        address: Address,
-        /// What it said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Listen(#[from] ListenError),
 }
 
 /// A server that runs. When this is dropped it stops at once, and what is on its way to a client is lost: see [`Running::finish`].
@@ -131,7 +125,7 @@ pub fn serve(address: &Address, disks: Vec<(Export, Arc<dyn Disk>)>, config: Con
 /// As [`serve`].
 pub fn open_door(address: &Address, config: &Config) -> Result<Listener, ServeError> {
     check(address, config)?;
-    Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })
+    Ok(Listener::bind(address).map_err(|source| ListenError { address: address.clone(), source })?)
 }
 
 /// As [`serve`], where somebody has opened the door already.
@@ -141,7 +135,7 @@ pub fn open_door(address: &Address, config: &Config) -> Result<Listener, ServeEr
 pub fn serve_on(mut listener: Listener, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
     let (address, file) = (listener.address().clone(), listener.take_file());
     check(&address, &config)?;
-    let closer = listener.closer().map_err(|source| ServeError::Listen { address: address.clone(), source })?;
+    let closer = listener.closer().map_err(|source| ListenError { address: address.clone(), source })?;
     let (exports, disks): (Vec<Export>, Vec<Arc<dyn Disk>>) = disks.into_iter().unzip();
     let tls = if config.tls.is_some() { Tls::Required } else { Tls::Absent };
     let settings = Arc::new(Settings { exports, tls, extended_headers: true, limits: config.limits });

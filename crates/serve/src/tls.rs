@@ -14,8 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
 use thiserror::Error;
-
-use crate::address::Stream;
+use wordline_live::doors::Stream;
 
 /// Whom a server with TLS talks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,18 +51,28 @@ const WALLS: &[Wall] = &[
         outside: None,
     },
     Wall { name: "media", may_name: &["units"], tests_may_name: &[], outside: None },
-    Wall { name: "nbd", may_name: &[], tests_may_name: &["units"], outside: None },
+    Wall { name: "block", may_name: &["units"], tests_may_name: &[], outside: None },
+    Wall { name: "nbd", may_name: &["block"], tests_may_name: &["units"], outside: None },
     Wall {
-        name: "serve",
-        may_name: &["chip", "drive", "engine", "media", "nbd", "report", "units", "workload"],
+        name: "live",
+        // No protocol of disks: requesters ask a live drive through `block`.
+        may_name: &["block", "chip", "drive", "engine", "media", "report", "units", "workload"],
         // A die with physics on media files is worked by its commands.
         tests_may_name: &["cells", "flash", "ftl", "plan"],
         outside: None,
     },
     Wall {
+        name: "serve",
+        may_name: &["block", "live", "nbd", "report"],
+        // A drive is what most clients come for.
+        tests_may_name: &["chip", "drive", "plan", "units"],
+        outside: None,
+    },
+    Wall {
         name: "cli",
         may_name: &[
-            "cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "runs", "serve", "units", "workload",
+            "block", "cells", "chip", "drive", "engine", "flash", "ftl", "lab", "live", "nbd", "plan", "report", "runs", "serve", "units",
+            "workload",
         ],
         tests_may_name: &[],
         outside: None,
@@ -134,6 +144,7 @@ fn reason(name: &str, target: &str) -> &'static str {
     match (name, target) {
         ("ftl", "cells" | "chip") => ": no policy sees physics; what firmware knows, it measured through `flash`",
         (_, "proving") => ": `proving` is for tests and nothing depends on it",
+        ("block" | "live", "nbd") => ": a disk speaks no protocol; connections of `serve` do",
         ("units", _) => ": `units` is what everybody names and names nobody",
         _ => ": the edge is not in the table of xtask/src/tidy/walls.rs",
     }
@@ -180,6 +191,14 @@ mod tests {
         for kind in [None, Some("dev"), Some("build")] {
             let found = findings("wordline-ftl", json!([own("wordline-cells", kind)]));
             assert!(found.len() == 1 && found[0].contains("no policy sees physics"), "{kind:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_disk_speaks_no_protocol_even_in_tests() {
+        for (name, kind) in [("wordline-block", None), ("wordline-live", None), ("wordline-live", Some("dev"))] {
+            let found = findings(name, json!([own("wordline-nbd", kind)]));
+            assert!(found.len() == 1 && found[0].contains("a disk speaks no protocol"), "{name} {kind:?}: {found:?}");
         }
     }
 

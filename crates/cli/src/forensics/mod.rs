@@ -7,10 +7,10 @@ use std::path::Path;
 
 use wordline_drive::{Desoldered, Watched};
 use wordline_ftl::techniques::hooks::Hook;
+use wordline_live::{Folder, MediaError, Taken};
 use wordline_plan::Plan;
 use wordline_report::ForensicsResult;
 use wordline_runs::{Saved, saved};
-use wordline_serve::{Folder, MediaError, Taken};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Celsius, Nanos};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use serde_json::Value;
-use wordline_nbd::Op;
+use wordline_block::Op;
 use wordline_nbd::client::{Ask, Client, Heard, Speak};
 
 use crate::served::Disk;

@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
-use wordline_nbd::Op;
+use wordline_block::Op;
 
 use crate::served::{Disk, Server};
 use crate::{Scratch, wordline};

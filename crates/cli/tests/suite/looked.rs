@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use wordline_nbd::Op;
+use wordline_block::Op;
 
 use crate::served::{Disk, Server};
 use crate::{Scratch, wordline};

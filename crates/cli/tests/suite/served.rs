@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use wordline_nbd::Op;
+use wordline_block::Op;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 
 use crate::{Scratch, started, wordline};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use wordline_nbd::Op;
+use wordline_block::Op;
 
 use crate::Scratch;
 use crate::served::Disk;

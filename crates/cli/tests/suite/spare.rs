@@ -1,7 +1,7 @@
 //! The share of usable spare: a size does not change it, and every answer says it.
 
 use serde_json::Value;
-use wordline_nbd::Op;
+use wordline_block::Op;
 
 use crate::served::{Disk, Server};
 use crate::{Scratch, wordline};

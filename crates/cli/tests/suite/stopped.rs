@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use wordline_nbd::Op;
+use wordline_block::Op;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 
 use crate::{Scratch, started, wordline};

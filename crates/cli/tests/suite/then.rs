@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::Path;
 
-use wordline_nbd::Op;
-use wordline_serve::Taken;
+use wordline_block::Op;
+use wordline_live::Taken;
 
 use crate::served::{Disk, Server};
 use crate::{Scratch, wordline};

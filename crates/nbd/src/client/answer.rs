@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use wordline_block::{Extent, Op};
+
 use super::ClientError;
 use crate::encode::Dialect;
 use crate::fields::Fields;
-use crate::reply::Extent;
-use crate::request::Op;
 use crate::wire::{EXTENDED_REPLY_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk};
 
 /// A whole answer.

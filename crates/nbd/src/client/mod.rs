@@ -8,10 +8,10 @@ mod send;
 use std::collections::{BTreeMap, VecDeque};
 
 use thiserror::Error;
+use wordline_block::Op;
 
 use crate::encode::Dialect;
 use crate::fields::{Fields, Put};
-use crate::request::Op;
 use crate::wire::{EXPORT_NAME_ZEROES, MAGIC, OPTION_MAGIC, OPTION_REPLY_MAGIC, handshake, info, option, option_reply};
 
 pub use answer::{Answer, Content, Fault};

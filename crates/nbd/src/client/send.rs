@@ -1,7 +1,8 @@
 //! Options and requests as bytes.
 
+use wordline_block::{Op, ZeroHow};
+
 use crate::fields::Put;
-use crate::request::{Op, ZeroHow};
 use crate::wire::{EXTENDED_REQUEST_MAGIC, OPTION_MAGIC, REQUEST_MAGIC, command, command_flag};
 
 /// Appends an option.

@@ -1,11 +1,12 @@
 //! Taking apart what comes from the peer.
 
+use wordline_block::{Failure, Op, Reply};
+
 use super::{Event, Opened, Server};
 use crate::close::Close;
 use crate::fields::Fields;
 use crate::negotiate::{self, Next};
-use crate::reply::{Failure, Reply};
-use crate::request::{Op, Request, Ticket};
+use crate::request::{Request, Ticket};
 use crate::stage::Stage;
 use crate::transmit::{Asked, Head};
 use crate::wire::{OPTION_MAGIC, handshake, option, option_reply};

@@ -93,7 +93,8 @@ impl Server {
 mod tests {
     use super::*;
     use crate::client::{put_option, put_request};
-    use crate::{Event, Export, Limits, Op, Request, Settings, Tls};
+    use crate::{Event, Export, Limits, Request, Settings, Tls};
+    use wordline_block::Op;
 
     /// A server with an export open, which is being sent a write of so many bytes.
     fn writing(length: u64) -> Server {

@@ -1,8 +1,9 @@
 //! Does the server stop taking input where it would hold too much, and go on once it need not?
 
+use wordline_block::{Op, Reply};
 use wordline_nbd::client::{put_option, put_request};
 use wordline_nbd::wire::command;
-use wordline_nbd::{Event, Limits, Op, Reply, Request, Server};
+use wordline_nbd::{Event, Limits, Request, Server};
 
 use crate::common::settings;
 

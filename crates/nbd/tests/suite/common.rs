@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use wordline_block::{ContextStatus, Errno, Extent, Failure, Op, Piece, Reply};
 use wordline_nbd::wire::allocation;
-use wordline_nbd::{
-    Access, Context, ContextStatus, Errno, Event, Export, Extent, Failure, Limits, Op, Piece, Reply, Request, Server, Settings, Ticket, Tls,
-};
+use wordline_nbd::{Access, Context, Event, Export, Limits, Request, Server, Settings, Ticket, Tls};
 use wordline_units::random::{Draw, Stream};
 
 /// Bytes in an allocation unit of the test disk.

@@ -3,7 +3,8 @@
 //! Every number is written out here a second time, from the sections "Newstyle negotiation", "Option reply types" and "Structured reply types" of
 //! `doc/proto.md`, and not taken from the crate.
 
-use wordline_nbd::{ContextStatus, Errno, Event, Extent, Failure, Limits, Piece, Reply, Request, Server};
+use wordline_block::{ContextStatus, Errno, Extent, Failure, Piece, Reply};
+use wordline_nbd::{Event, Limits, Request, Server};
 
 use crate::common::{drain, settings};
 

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use wordline_block::{Op, Reply, ZeroHow};
 use wordline_nbd::client::put_request;
-use wordline_nbd::{Event, Limits, Op, Reply, Request, Server, Ticket, ZeroHow};
+use wordline_nbd::{Event, Limits, Request, Server, Ticket};
 use wordline_units::random::Draw;
 
 use crate::common::{Disk, Seed, dice, settings};
@@ -121,7 +122,7 @@ fn attack(seed: u64) -> bool {
             let (op, ticket) = held.swap_remove(draw.below(held.len() as u64) as usize);
             disk.apply(&op);
             if draw.below(10) == 0 {
-                server.reply(ticket, Reply::Failed(wordline_nbd::Failure { errno: wordline_nbd::Errno::Io, message: "no luck" }));
+                server.reply(ticket, Reply::Failed(wordline_block::Failure { errno: wordline_block::Errno::Io, message: "no luck" }));
             } else {
                 disk.answer(&mut server, &op, ticket, &contexts);
             }

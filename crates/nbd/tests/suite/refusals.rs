@@ -1,8 +1,9 @@
 //! Is every wrong request answered with the protocol's error, without an overflow and without losing the stream?
 
+use wordline_block::{Op, Reply};
 use wordline_nbd::client::{put_option, put_request};
 use wordline_nbd::wire::{command, command_flag};
-use wordline_nbd::{Close, Event, Limits, Op, Reply, Server};
+use wordline_nbd::{Close, Event, Limits, Server};
 
 use crate::common::{drain, settings};
 

@@ -1,8 +1,9 @@
 //! Does any split of the byte stream give the same requests and the same answers?
 
 use proptest::prelude::*;
+use wordline_block::{Op, ZeroHow};
 use wordline_nbd::client::{put_op, put_option, put_request};
-use wordline_nbd::{Limits, Op, Server, ZeroHow};
+use wordline_nbd::{Limits, Server};
 
 use crate::common::{Disk, run, settings};
 

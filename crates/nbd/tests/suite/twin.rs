@@ -1,9 +1,10 @@
 //! Does a session through client and server, cut and answered in any order, read what a byte array reads?
 
 use proptest::prelude::*;
+use wordline_block::Op;
 use wordline_nbd::client::{Answer, Ask, Client, Content, Heard, Ready, Speak};
 use wordline_nbd::wire::{allocation, transmission};
-use wordline_nbd::{Event, Limits, Op, Request, Server, Ticket};
+use wordline_nbd::{Event, Limits, Request, Server, Ticket};
 
 use crate::common::{Disk, dice, settings};
 use crate::split::{SIZE, is_outside, op, range};

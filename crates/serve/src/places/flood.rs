@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::rank::{Origin, Standing, to_go};
+use wordline_live::doors::{Origin, Standing, to_go};
+
 use super::room::{Room, Seen};
 
 const ROOM: Room = Room { guests: 16, strangers: 16, negotiation: Duration::from_secs(30), idle: Duration::from_secs(60) };

@@ -1,27 +1,25 @@
 //! Clients that may be connected, and those that have to go for others.
 //!
 //! A **stranger** has not shown who it is: without a certificate where the server asks for one, else without an export open. A **guest** has. The two have
-//! places of their own, so strangers cannot keep guests out. A client that comes waits in the [`Hall`] until it has sent a whole message, and has a thread from
-//! then on. A stranger that comes when all places are taken has the place of another one: in the hall of the oldest, behind it of the one that has said least,
-//! and of several the oldest; an address with more than its share of the places gives up its own first. Each has to be through with its negotiation before its
-//! deadline, however busily it sends. A guest that comes when all places are taken has the place of the one that has been silent for longest, if that has been
-//! long enough and nothing that it asked for is under way; else it is hung up on.
+//! places of their own, so strangers cannot keep guests out. A client that comes waits in the hall ([`wordline_live::doors::Hall`]) until it has sent a whole
+//! message, and has a thread from then on. A stranger that comes when all places are taken has the place of another one: in the hall of the oldest, behind it
+//! of the one that has said least, and of several the oldest; an address with more than its share of the places gives up its own first. Each has to be through
+//! with its negotiation before its deadline, however busily it sends. A guest that comes when all places are taken has the place of the one that has been
+//! silent for longest, if that has been long enough and nothing that it asked for is under way; else it is hung up on.
 
 #[cfg(test)]
 mod flood;
-mod hall;
-mod rank;
 mod room;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use wordline_live::doors::{Origin, Standing};
+
 use crate::connection::Connection;
 use room::{Admission, Seen};
 
-pub(crate) use hall::{Hall, Manners, News};
-pub(crate) use rank::{Origin, Standing, to_go};
 pub(crate) use room::Room;
 
 /// The places of a server.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::rank::{Standing, to_go};
+use wordline_live::doors::{Standing, to_go};
 
 /// How many places there are, and how long they are kept for whom.
 #[derive(Clone, Copy, Debug)]

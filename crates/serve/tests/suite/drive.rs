@@ -1,16 +1,21 @@
 //! Does a drive behind a socket keep what clients write, whatever its firmware does meanwhile?
 
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use wordline_block::{Extent, Op, ZeroHow};
 use wordline_chip::RamPayload;
 use wordline_drive::Watched;
-use wordline_nbd::client::Content;
-use wordline_nbd::{Errno, Export, Op, ZeroHow};
+use wordline_live::doors::Address;
+use wordline_live::{LiveDisk, Timing, Watch, watch};
+use wordline_nbd::client::{Ask, Content, Speak};
+use wordline_nbd::{Export, wire};
 use wordline_plan::Plan;
-use wordline_serve::{Address, Config, LiveDisk, Running, Timing, Watch, serve, watch};
+use wordline_serve::{Config, Running, serve};
+use wordline_units::Bytes;
 use wordline_units::random::{Draw, Stream};
 
-use crate::common::{bytes, connect, socket};
+use crate::common::{Connected, bytes, connect, socket};
 
 /// A drive of a few MiB that reclaims soon.
 fn plan() -> Plan {
@@ -94,7 +99,7 @@ fn trims_make_holes_that_read_as_zeroes() {
     assert_eq!(extents, [(256 << 10, 0), (256 << 10, 3), (512 << 10, 0), (size - (1 << 20), 3)]);
     let fast = ZeroHow { may_punch: false, must_be_fast: true };
     let refused = client.call(&Op::WriteZeroes { offset: 0, length: 512, how: fast, fua: false });
-    assert_eq!(refused.fault.map(|fault| fault.errno), Some(Errno::NotSupported.number()));
+    assert_eq!(refused.fault.map(|fault| fault.errno), Some(wire::error::NOT_SUPPORTED));
 }
 
 #[test]
@@ -120,6 +125,33 @@ fn a_drive_that_closes_answers_what_is_outstanding() {
     client.write(0, &[1; 4_096]);
     disk.close();
     let refused = client.call(&Op::Read { offset: 0, length: 512 });
-    assert_eq!(refused.fault.map(|fault| fault.errno), Some(Errno::Shutdown.number()));
+    assert_eq!(refused.fault.map(|fault| fault.errno), Some(wire::error::SHUTDOWN));
     drop(running);
+}
+
+#[test]
+fn hint_classes_behind_the_name_of_an_export_are_hints_for_the_drive() {
+    let (size, build) = drive(32);
+    let path = socket();
+    let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(Bytes(16 << 10)));
+    let disk = Arc::new(LiveDisk::start(build, Timing::Off));
+    let _running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
+    let contexts = ["x-wordline:hint", "x-wordline:media", "base:allocation"].map(str::to_owned).to_vec();
+    for (name, flags) in [("disk", 0), ("disk@low,insecure", 4 | 2 << 3), ("disk@short", 2 << 7)] {
+        let ask =
+            Ask { export: name.to_owned(), dialect: Speak::Structured, contexts: contexts.clone(), by_export_name: false, list: true };
+        let mut client = Connected::open_as(UnixStream::connect(&path).expect("it listens"), ask);
+        let listed = &client.ready.listed;
+        assert!(["disk@urgent", "disk@insecure"].iter().all(|name| listed.iter().any(|known| known == name)), "{listed:?}");
+        let answer = client.call(&Op::BlockStatus { offset: 0, length: size, one: false });
+        for (context, expected) in [("x-wordline:hint", flags), ("x-wordline:media", 0), ("base:allocation", 3)] {
+            let number = client.ready.contexts.iter().find(|(_, known)| known == context).map(|(number, _)| *number).expect("chosen");
+            let of_context = |content: &Content| match content {
+                Content::Status(context, extents) if *context == number => Some(extents.clone()),
+                Content::Data(..) | Content::Hole(..) | Content::Status(..) => None,
+            };
+            let extents = answer.content.iter().find_map(of_context).expect("an answer");
+            assert_eq!(extents, [Extent { length: size, flags: expected }], "{name}: {context}");
+        }
+    }
 }

@@ -10,11 +10,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wordline_block::Op;
 use wordline_chip::RamPayload;
 use wordline_drive::Watched;
+use wordline_live::doors::Address;
+use wordline_live::{About, LiveDisk, MemoryDisk, Timing, watch};
 use wordline_nbd::client::{put_option, put_request};
-use wordline_nbd::{Export, Limits, Op};
-use wordline_serve::{About, Address, Config, LiveDisk, MemoryDisk, Running, Timing, serve, watch};
+use wordline_nbd::{Export, Limits};
+use wordline_serve::{Config, Running, serve};
 use wordline_units::random::{Draw, Stream};
 
 use crate::common::{UNIT, config, connect, small_drive, socket, start};
@@ -178,7 +181,7 @@ fn victim() {
         (Watched::with_payload(drive, watched, |_| RamPayload::new(&sheet, units)), ())
     };
     let disk = LiveDisk::start_kept(build, Timing::Off, About::default());
-    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) }, UNIT);
+    let export = Export { block_min: 512, ..Export::new("disk", size) }.described(LiveDisk::description(UNIT));
     let running = serve(&Address::Unix(path.into()), vec![(export, Arc::new(disk))], small()).expect("it starts");
     println!("serving {size}");
     running.wait();

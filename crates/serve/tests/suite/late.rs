@@ -4,8 +4,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use wordline_nbd::{Limits, Op, Piece};
-use wordline_serve::{Config, Disk, Done, Session};
+use wordline_block::{Disk, Done, Op, Piece, Session};
+use wordline_nbd::Limits;
+use wordline_serve::Config;
 
 use crate::common::{bytes, connect, start};
 
@@ -92,7 +93,7 @@ struct Fragile;
 impl Disk for Fragile {
     fn submit(&self, op: Op, _: &Arc<Session>, done: Done) {
         assert!(!matches!(op, Op::Trim { .. }), "planted");
-        done.fail(wordline_nbd::Errno::NotSupported, "nothing works here");
+        done.fail(wordline_block::Errno::NotSupported, "nothing works here");
     }
 }
 

@@ -1,29 +1,9 @@
 //! The server from outside, through sockets: ordinary clients, disks that answer late, and peers that mean harm.
 
-mod aged;
-mod aligned;
-mod carried;
 mod common;
-mod control;
-mod cuts;
 mod drive;
-mod driven;
-mod failing;
-mod faults;
-mod full;
-mod guarded;
-mod held;
 mod hostile;
-mod insecure;
 mod late;
-mod lived;
-mod locks;
-mod lost;
-mod metrics;
-mod openmetrics;
 mod ordinary;
-mod power;
-mod replay;
 mod strangers;
-mod swarm;
 mod tls;

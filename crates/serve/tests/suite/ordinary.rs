@@ -5,9 +5,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
+use wordline_block::{Op, ZeroHow};
+use wordline_live::MemoryDisk;
+use wordline_live::doors::Address;
 use wordline_nbd::client::{Content, Speak};
-use wordline_nbd::{Export, Limits, Op, ZeroHow};
-use wordline_serve::{Address, Config, MemoryDisk, Patience, ServeError, serve};
+use wordline_nbd::{Export, Limits};
+use wordline_serve::{Config, Patience, ServeError, serve};
 
 use crate::common::{Connected, config, connect, socket, start};
 

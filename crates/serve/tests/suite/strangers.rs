@@ -9,9 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use wordline_block::{Disk, Done, Op, Session};
+use wordline_live::MemoryDisk;
+use wordline_live::doors::Address;
 use wordline_nbd::client::Speak;
-use wordline_nbd::{Export, Limits, Op};
-use wordline_serve::{Address, Config, Disk, Done, MemoryDisk, Patience, Peers, Running, Session, serve};
+use wordline_nbd::{Export, Limits};
+use wordline_serve::{Config, Patience, Peers, Running, serve};
 
 use crate::common::{Connected, ask, config, connect, start};
 use crate::tls::{Trust, upgrade_on};

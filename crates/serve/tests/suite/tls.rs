@@ -10,9 +10,11 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use wordline_live::MemoryDisk;
+use wordline_live::doors::Address;
 use wordline_nbd::client::Speak;
 use wordline_nbd::{Export, Limits};
-use wordline_serve::{Address, Config, MemoryDisk, Peers, TlsKeys, serve};
+use wordline_serve::{Config, Peers, TlsKeys, serve};
 
 use crate::common::{Connected, config, socket, start};
 
@@ -201,7 +203,7 @@ fn others_are_served_in_tls_only() {
     assert!(serve(&everywhere, vec![], config(Limits::DEFAULT)).is_err());
     // What would be reached by others is not opened here: that keys suffice is seen on an address that nobody has.
     let nobody = Address::Tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 0));
-    let disks = vec![(Export::new("disk", SIZE), Arc::new(MemoryDisk::new(SIZE)) as Arc<dyn wordline_serve::Disk>)];
+    let disks = vec![(Export::new("disk", SIZE), Arc::new(MemoryDisk::new(SIZE)) as Arc<dyn wordline_block::Disk>)];
     let why = serve(&nobody, disks, trust.config(Peers::Certified)).expect_err("the host has no such address").to_string();
     assert!(why.contains("cannot listen") && why.contains("192.0.2.1"), "{why}");
 }

@@ -1,0 +1,308 @@
+//! What can be asked on the control socket: one table, from which requests are checked and the reference is made.
+
+use serde_json::{Map, Value};
+use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES};
+use wordline_units::{Celsius, DieId};
+
+use super::faults;
+use super::words::{instead_of, listed};
+use crate::ask::Query;
+use crate::faults::Harm;
+use crate::hints::Change;
+
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Its word, the value of `do`.
+    pub word: &'static str,
+    /// What it does.
+    pub what: &'static str,
+    /// What it takes.
+    pub arguments: &'static [Argument],
+}
+
+/// Something that a command takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its key.
+    pub key: &'static str,
+    /// Whether it must be there.
+    pub is_needed: bool,
+    /// Whether it is an amount of bytes.
+    pub is_size: bool,
+    /// What it is, and what holds without it.
+    pub what: &'static str,
+}
+
+pub(super) const fn argument(key: &'static str, what: &'static str) -> Argument {
+    Argument { key, is_needed: false, is_size: false, what }
+}
+
+pub(super) const fn needed(key: &'static str, what: &'static str) -> Argument {
+    Argument { key, is_needed: true, is_size: false, what }
+}
+
+/// Where something must be said of which bytes.
+pub(super) const FROM_NEEDED: Argument = Argument { key: "offset", is_needed: true, is_size: true, what: "the first byte" };
+
+const FROM: Argument = Argument { key: "offset", is_needed: false, is_size: true, what: "the first byte; 0 without it" };
+const LENGTH: Argument = Argument { key: "length", is_needed: false, is_size: true, what: "bytes; up to the drive's end without it" };
+
+/// All commands but those of faults.
+const COMMANDS: [Command; 13] = [
+    Command { word: "help", what: "all commands with what they take", arguments: &[] },
+    Command {
+        word: "status",
+        what: "how the drive is: requests, latency percentiles, write amplification by cause, garbage collection, erases, utilisation of dies, lateness of answers, what a power loss takes",
+        arguments: &[],
+    },
+    Command {
+        word: "smart",
+        what: "the counters of health, as SMART and NVMe's health log have them: media errors, units lost and unreadable, unsafe shutdowns, spares, wear, data written by host and flash",
+        arguments: &[],
+    },
+    Command {
+        word: "hint",
+        what: "says what is known of a stretch of the drive; \"none\" takes a hint back. The answer says which hints have an effect",
+        arguments: &[
+            FROM,
+            LENGTH,
+            argument("priority", "urgent, high, normal, low or none: the class of the requests that fall into the stretch"),
+            argument("security", "secure, insecure or none: whether what is written there must be gone once it is deleted or overwritten"),
+            argument("read_latency", "longer, typical, shortest or none: the latency of reads that is tolerated"),
+            argument("lifetime", "short, medium, long, extreme or none: how long what is written will live"),
+        ],
+    },
+    Command { word: "hints", what: "all hints that were given", arguments: &[] },
+    Command {
+        word: "lba-status",
+        what: "where data is: in the write buffer, on which page of which block of which die, or nowhere. The first 1024 mapping units are told. With lost=true: which addresses are lost or refused, by the firmware's own tables, as NVMe's Get LBA Status tells it",
+        arguments: &[
+            FROM,
+            LENGTH,
+            argument("lost", "true or false: whether the lost addresses are told, in place of where data is; false without it"),
+            argument("element", "die:N: only the lost addresses that lie on die N; without it, all"),
+        ],
+    },
+    Command {
+        word: "kill-die",
+        what: "a die fails for good: its programs and erases end badly, its pages read as noise, and what it is doing counts for nothing. The firmware hears of it from their reports. It has failed after a restart, too",
+        arguments: &[
+            Argument { key: "die", is_needed: true, is_size: false, what: "which, from 0" },
+            argument(
+                "kind",
+                "failing, or silent: no operation of it ever ends, and the controller gives up after `controller.die_timeout`; failing without it",
+            ),
+        ],
+    },
+    Command {
+        word: "heat",
+        what: "the cells are at this temperature from now on, where the drive has physics",
+        arguments: &[Argument { key: "celsius", is_needed: true, is_size: false, what: "the temperature, -55 to 150" }],
+    },
+    Command {
+        word: "snapshot",
+        what: "copies the media into a new folder, once every request that came is answered and flushed; others wait meanwhile",
+        arguments: &[Argument { key: "folder", is_needed: true, is_size: false, what: "an absolute path that does not exist yet" }],
+    },
+    Command {
+        word: "record",
+        what: "from here on the answer is a trace: each request of the host with its virtual time, until stop-recording, or the client goes",
+        arguments: &[],
+    },
+    Command { word: "stop-recording", what: "ends all recordings with a flush and the drive's figures at its end", arguments: &[] },
+    Command { word: "media", what: "which media the drive is on and what they survive", arguments: &[] },
+    Command {
+        word: "stop",
+        what: "stops the server as SIGTERM does: no new client, requests under way are answered, everything is flushed. The answer comes when that is done, and the media may be used again",
+        arguments: &[],
+    },
+];
+
+/// How many there are.
+const COUNT: usize = COMMANDS.len() + faults::COMMANDS.len();
+
+/// All commands.
+static ALL: [Command; COUNT] = {
+    let mut all = [COMMANDS[0]; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = if index < COMMANDS.len() { COMMANDS[index] } else { faults::COMMANDS[index - COMMANDS.len()] };
+        index += 1;
+    }
+    all
+};
+
+/// All commands, in the order of the reference.
+pub fn commands() -> &'static [Command] {
+    &ALL
+}
+
+/// What is to be done about a line.
+#[derive(Debug)]
+pub(super) enum Order {
+    Help,
+    /// The server stops.
+    Stop,
+    /// The power goes, once that is answered.
+    PowerCut,
+    /// The drive is asked; of what it says, this is shown.
+    Ask(Query, Shown),
+}
+
+/// Which part of an answer is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    All,
+    Media,
+    Smart,
+    /// The effect of hints of these kinds.
+    Hint {
+        priority: bool,
+        security: bool,
+        others: bool,
+    },
+}
+
+/// Mapping units in an answer.
+const UNITS_MAX: usize = 1024;
+
+/// Reads a line.
+pub(super) fn read(line: &[u8]) -> Result<Order, String> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| format!("no JSON: {error}"))?;
+    let Value::Object(object) = value else {
+        return Err("expected an object with the key \"do\", such as {\"do\":\"status\"}".to_owned());
+    };
+    let words = || ALL.iter().map(|command| command.word);
+    let word = match object.get("do") {
+        Some(Value::String(word)) => word.as_str(),
+        Some(_) => return Err(format!("\"do\" is no word: expected one of {}", listed(words()))),
+        None => return Err(format!("\"do\" is missing: expected one of {}", listed(words()))),
+    };
+    let Some(command) = ALL.iter().find(|command| command.word == word) else {
+        let is_fault = word == "fault" || word.starts_with("fault ");
+        let near = words().filter(|word| !is_fault || word.starts_with("fault "));
+        return Err(format!("\"{}\" is no command: {}", cut(word), instead_of(word, near)));
+    };
+    let keys = || command.arguments.iter().map(|argument| argument.key);
+    if let Some(unknown) = object.keys().find(|key| *key != "do" && !keys().any(|known| known == *key)) {
+        let what = format!("{word} does not take \"{}\"", cut(unknown));
+        return Err(if command.arguments.is_empty() { what } else { format!("{what}: {}", instead_of(unknown, keys())) });
+    }
+    if let Some(missing) = command.arguments.iter().find(|argument| argument.is_needed && !object.contains_key(argument.key)) {
+        return Err(format!("{word} needs \"{}\": {}", missing.key, missing.what));
+    }
+    order(word, &object)
+}
+
+fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
+    let ask = |query| Ok(Order::Ask(query, Shown::All));
+    match word {
+        "status" => ask(Query::Look),
+        "smart" => Ok(Order::Ask(Query::Look, Shown::Smart)),
+        "media" => Ok(Order::Ask(Query::Look, Shown::Media)),
+        "hints" => ask(Query::Hints),
+        "hint" => {
+            let (from, end) = range(object)?;
+            let change = Change {
+                priority: hint(object, "priority", &PRIORITIES)?,
+                security: hint(object, "security", &SECURITIES)?,
+                read_latency: hint(object, "read_latency", &LATENCIES)?,
+                lifetime: hint(object, "lifetime", &LIFETIMES)?,
+            };
+            let others = change.read_latency.is_some() || change.lifetime.is_some();
+            if change == Change::default() {
+                return Err("a hint of nothing: expected priority, security, read_latency or lifetime".to_owned());
+            }
+            Ok(Order::Ask(
+                Query::Hint { from, end, change },
+                Shown::Hint { priority: change.priority.is_some(), security: change.security.is_some(), others },
+            ))
+        }
+        "lba-status" => {
+            let (from, end) = range(object)?;
+            match (is_true(object, "lost")?, element(object)?) {
+                (true, element) => ask(Query::Lost { from, end, element }),
+                (false, None) => ask(Query::Locate { from, end, units_max: UNITS_MAX }),
+                (false, Some(_)) => Err("\"element\" is for lost addresses: expected lost=true with it".to_owned()),
+            }
+        }
+        "kill-die" => {
+            let die = object.get("die").and_then(Value::as_u64).and_then(|die| u16::try_from(die).ok());
+            let die = DieId(die.ok_or("\"die\" is no number of a die: expected a whole number from 0")?);
+            ask(Query::Harm(Harm::Die { die, silent: faults::is_silent(object)? }))
+        }
+        "heat" => {
+            let celsius = object.get("celsius").and_then(Value::as_f64).filter(|celsius| (-55.0..=150.0).contains(celsius));
+            ask(Query::Heat(Celsius(celsius.ok_or("\"celsius\" is no temperature of a drive: expected a number from -55 to 150")?)))
+        }
+        "snapshot" => {
+            let folder = object.get("folder").and_then(Value::as_str).map(std::path::PathBuf::from);
+            match folder.filter(|folder| folder.is_absolute()) {
+                Some(folder) => ask(Query::Copy(folder)),
+                None => Err("\"folder\" is no absolute path".to_owned()),
+            }
+        }
+        "record" => ask(Query::Record),
+        "stop-recording" => ask(Query::StopRecording),
+        "stop" => Ok(Order::Stop),
+        _ if word.starts_with("fault ") => faults::order(word, object),
+        _ => Ok(Order::Help),
+    }
+}
+
+/// The whole number at `key`, up to `most`.
+pub(super) fn number(object: &Map<String, Value>, key: &str, most: u64) -> Result<Option<u64>, String> {
+    let Some(value) = object.get(key) else { return Ok(None) };
+    let found = value.as_u64().filter(|&number| number <= most);
+    found.map(Some).ok_or_else(|| format!("\"{key}\" is {}: expected a whole number from 0 to {most}", cut(&value.to_string())))
+}
+
+/// Whether the word at `key` is true; without it: no.
+fn is_true(object: &Map<String, Value>, key: &str) -> Result<bool, String> {
+    match object.get(key) {
+        None => Ok(false),
+        Some(Value::Bool(value)) => Ok(*value),
+        Some(Value::String(word)) if word == "true" => Ok(true),
+        Some(Value::String(word)) if word == "false" => Ok(false),
+        Some(value) => Err(format!("\"{key}\" is {}: expected true or false", cut(&value.to_string()))),
+    }
+}
+
+/// The die that `element` names.
+fn element(object: &Map<String, Value>) -> Result<Option<DieId>, String> {
+    let Some(value) = object.get("element") else { return Ok(None) };
+    let die = value.as_str().and_then(|text| text.strip_prefix("die:")?.parse().ok()).map(DieId);
+    die.map(Some).ok_or_else(|| format!("\"element\" is {}: expected die:N, such as die:17", cut(&value.to_string())))
+}
+
+/// The bytes that `offset` and `length` say; an end of 2^64 - 1 stands for that of the drive.
+pub(super) fn range(object: &Map<String, Value>) -> Result<(u64, u64), String> {
+    let bytes = |key: &str| match object.get(key) {
+        None => Ok(None),
+        Some(value) => {
+            value.as_u64().map(Some).ok_or(format!("\"{key}\" is {}: expected a whole number of bytes", cut(&value.to_string())))
+        }
+    };
+    let from = bytes("offset")?.unwrap_or(0);
+    let Some(length) = bytes("length")? else { return Ok((from, u64::MAX)) };
+    if length == 0 {
+        return Err("\"length\" is 0: expected at least one byte".to_owned());
+    }
+    from.checked_add(length).map(|end| (from, end)).ok_or(format!("{length} bytes from {from}: beyond any drive"))
+}
+
+/// A word of `list`, or "none".
+fn hint<T: Copy>(object: &Map<String, Value>, key: &str, list: &[(&'static str, T)]) -> Result<Option<Option<T>>, String> {
+    let Some(value) = object.get(key) else { return Ok(None) };
+    let found = value.as_str().and_then(|word| {
+        if word == "none" { Some(None) } else { list.iter().find(|(known, _)| *known == word).map(|(_, value)| Some(*value)) }
+    });
+    let words = || list.iter().map(|(word, _)| *word).chain(["none"]);
+    found.map(Some).ok_or_else(|| format!("\"{key}\" is {}: expected one of {}", cut(&value.to_string()), listed(words())))
+}
+
+/// The beginning of what a client said, fit to be said back.
+pub(super) fn cut(text: &str) -> String {
+    text.chars().take(40).map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}

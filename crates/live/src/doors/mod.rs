@@ -1,0 +1,14 @@
+//! Doors: where servers listen, who comes in, and who waits until it has said something.
+//!
+//! A server's thread waits in a [`Hall`] for clients that come through its [`Listener`]. One that has said enough leaves the hall and gets a thread.
+//! [`Clients`] are those of a server that answers one question at a time. Where there is no place for one more, another one goes ([`to_go`]).
+
+mod address;
+mod clients;
+mod hall;
+mod rank;
+
+pub use address::{Address, Closer, ListenError, Listener, SocketFile, Stream};
+pub use clients::{Client, Clients};
+pub use hall::{Hall, Manners, News};
+pub use rank::{Origin, Standing, to_go};

@@ -1,0 +1,586 @@
+//! The thread that owns the drive.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use wordline_block::{Batch, Done, Errno, Op, Session};
+use wordline_drive::Watched;
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Attributes, HostOp, HostRequest, Nanos};
+
+use crate::ask::{Query, Told};
+use crate::clock::{Clock, Timing};
+use crate::disk::{Answer, Watch};
+use crate::errand::Errand;
+use crate::faults::Darkness;
+use crate::hints::HintMap;
+use crate::keeper::{Keeper, Refused};
+use crate::pieces::{Piece, Pieces};
+use crate::record::Recorder;
+
+/// Events handled before the inbox is looked at again.
+const SLICE: usize = 256;
+
+/// Answers that are kept back, at most, to be sent together while no clock is watched and more will come at once.
+const BATCH: usize = 32;
+
+/// The machine wakes a thread up to so late. The last bit of a wait is spent awake.
+const OVERSLEEP: Duration = Duration::from_micros(120);
+
+/// What the host has not taken is tried again so often, where no client asks for anything.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// Where a clock is watched and nothing is to be done, so long.
+const AWAKE: Duration = Duration::from_micros(300);
+
+/// What comes in.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// A client's request.
+    Request(Asked),
+    /// Somebody wants to know, or to have, something else.
+    Ask(Query, Answer),
+    /// A client is gone without waiting for its answers.
+    Gone,
+}
+
+/// A client's request.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) op: Op,
+    pub(crate) session: Arc<Session>,
+    pub(crate) done: Done,
+    /// When it came; not told where no clock is watched.
+    pub(crate) came: Option<Instant>,
+}
+
+/// How late answers were, in virtual time behind their own instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lateness {
+    /// The number of answers.
+    pub answers: u64,
+    /// All of it.
+    pub sum: Nanos,
+    /// The latest.
+    pub max: Nanos,
+}
+
+/// Who waits for a job.
+#[derive(Debug)]
+enum End {
+    Client(Done),
+    Errand(Errand),
+}
+
+/// A block request, or the flush of an errand.
+#[derive(Debug)]
+struct Job {
+    end: End,
+    /// What the drive is asked next; taken when it is.
+    piece: Option<Piece>,
+    /// And after that.
+    pieces: Pieces,
+    is_read: bool,
+    /// Its client has asked for a trim.
+    is_trim: bool,
+    /// A unit was freed by it.
+    has_freed: bool,
+    /// It is to be durable before it is answered.
+    is_durable: bool,
+    /// When it came, for its first piece where a clock is watched.
+    came: Option<Instant>,
+    /// A piece of it has gone to the drive.
+    has_begun: bool,
+}
+
+impl Job {
+    /// Whether it is still to be done: what has not begun is not, once its client is gone.
+    fn is_wanted(&self) -> bool {
+        match &self.end {
+            End::Client(done) => self.has_begun || done.is_wanted(),
+            End::Errand(_) => true,
+        }
+    }
+}
+
+pub(crate) struct Worker {
+    pub(crate) drive: Watched<Watch>,
+    pub(crate) keeper: Box<dyn Keeper>,
+    inbox: Receiver<Command>,
+    timing: Timing,
+    /// Runs from the first thing that happens on.
+    clock: Option<Clock>,
+    batch: Batch,
+    /// Answers in the batch.
+    kept_back: usize,
+    /// Requests that have not begun.
+    arriving: VecDeque<Job>,
+    /// Requests of which a piece is done.
+    going_on: VecDeque<Job>,
+    pub(crate) errands: VecDeque<Errand>,
+    /// An errand's flush is under way.
+    is_on_errand: bool,
+    /// Bytes of trims that were written with zeroes.
+    pub(crate) zeroed_by_trims: u64,
+    /// Trims of clients that freed no unit.
+    pub(crate) trims_freed_nothing: u64,
+    /// Jobs that are writing zeroes to trim them again.
+    zeroing: usize,
+    /// By the drive's request.
+    jobs: Vec<Option<Job>>,
+    /// Requests that have begun and are not answered.
+    outstanding: usize,
+    pub(crate) lateness: Lateness,
+    pub(crate) hints: HintMap,
+    pub(crate) recorders: Vec<Recorder>,
+    /// The drive is not as it was made.
+    pub(crate) is_touched: bool,
+    /// Something was written since the last flush of an errand.
+    pub(crate) is_unflushed: bool,
+    /// Who waits for the drive to stop, once everything is answered.
+    pub(crate) stop: Option<Answer>,
+    /// What they are told when it has.
+    pub(crate) last_words: Option<(Answer, Told)>,
+    closing: bool,
+    /// Who is told of a power cut on demand.
+    pub(crate) darkness: Option<Darkness>,
+    /// How long an answer and the next request are on their way: what is done at an instant is done so much before the wall's.
+    pub(crate) link: Duration,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        (drive, keeper): (Watched<Watch>, Box<dyn Keeper>),
+        timing: Timing,
+        inbox: Receiver<Command>,
+        is_used: bool,
+    ) -> Worker {
+        let is_touched = is_used || drive.has_begun();
+        let mut worker = Worker {
+            drive,
+            keeper,
+            inbox,
+            timing,
+            clock: None,
+            batch: Batch::default(),
+            kept_back: 0,
+            arriving: VecDeque::new(),
+            going_on: VecDeque::new(),
+            errands: VecDeque::new(),
+            is_on_errand: false,
+            zeroed_by_trims: 0,
+            trims_freed_nothing: 0,
+            zeroing: 0,
+            jobs: Vec::new(),
+            outstanding: 0,
+            lateness: Lateness::default(),
+            hints: HintMap::default(),
+            recorders: Vec::new(),
+            is_touched,
+            is_unflushed: false,
+            stop: None,
+            last_words: None,
+            closing: false,
+            darkness: None,
+            link: Duration::ZERO,
+        };
+        if is_touched {
+            worker.start_clock(Instant::now());
+        }
+        worker
+    }
+
+    fn start_clock(&mut self, at: Instant) {
+        if let (None, Timing::Real(factor)) = (&self.clock, self.timing) {
+            self.clock = Some(Clock::new(at, self.drive.now(), factor));
+        }
+    }
+
+    /// Serve until nobody can ask any more and everything is answered.
+    pub(crate) fn run(mut self) {
+        loop {
+            self.take_in();
+            if self.keeper.is_overfull()
+                && let Err(refused) = self.keeper.catches_up()
+            {
+                if self.closing {
+                    // The flush of the stop may be what found no room.
+                    self.last_words = self.last_words.take().or_else(|| Some((self.stop.take()?, Told::Refused(refused.why))));
+                    break;
+                }
+                // Every step of the drive may have more to write.
+                self.pause(RETRY);
+                continue;
+            }
+            self.submit();
+            if self.closing && self.outstanding == 0 && self.arriving.is_empty() && self.errands.is_empty() {
+                match self.stop.clone().filter(|_| self.last_words.is_none()) {
+                    Some(answer) if !self.is_unflushed && self.drive.is_worn_out() => self.stop_after(None, answer),
+                    Some(answer) => self.errands.push_back(Errand::Stop(answer)),
+                    None => break,
+                }
+                continue;
+            }
+            self.advance();
+            if let Some(cut) = self.drive.power_cut() {
+                return self.go_dark(&cut);
+            }
+            let before = self.kept_back;
+            self.answer();
+            // Where a clock is watched, an answer goes out at its instant; else when there are many, or when no other has followed at once. It goes from here:
+            // another thread would have to be woken first.
+            if self.clock.is_some() || self.outstanding == 0 || self.kept_back >= BATCH || self.kept_back == before {
+                self.batch.send_now();
+                self.kept_back = 0;
+            }
+            self.rest();
+        }
+        self.batch.send();
+        let last_words = self.last_words.take();
+        // The drive lets go of its media first: whoever hears that it has stopped may start it again.
+        drop(self);
+        if let Some((answer, told)) = last_words {
+            let _ = answer.send(told);
+        }
+    }
+
+    /// Take note of everything that has been asked.
+    fn take_in(&mut self) {
+        loop {
+            match self.inbox.try_recv() {
+                Ok(command) => self.take(command),
+                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Disconnected) => {
+                    self.closing = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, command: Command) {
+        let Asked { op, session, done, came } = match command {
+            Command::Request(asked) => asked,
+            Command::Ask(query, answer) => return self.consider(query, answer),
+            Command::Gone => return self.arriving.retain(Job::is_wanted),
+        };
+        match &op {
+            Op::Cache { .. } => return done.ok(),
+            Op::BlockStatus { offset, length, .. } => return self.status(*offset, *length, &session, done),
+            Op::WriteZeroes { how, .. } if how.must_be_fast && !how.may_punch => {
+                return done.fail(Errno::NotSupported, "zeroes that keep their place are written like anything else");
+            }
+            Op::Read { .. } | Op::Write { .. } | Op::Flush | Op::Trim { .. } | Op::WriteZeroes { .. } => {}
+        }
+        if let Err(refused) = self.admits(&op) {
+            return done.fail(refused.errno, &refused.why);
+        }
+        let class = session.hints;
+        let otherwise = class.priority.unwrap_or_default();
+        let attributes = match reach(&op) {
+            Some((from, end)) => {
+                let priority = self.hints.priority(from, end, otherwise);
+                Attributes::of(priority).with_secure(!self.hints.is_insecure(from, end, class.security))
+            }
+            None => Attributes::of(otherwise),
+        };
+        let job = self.job(op, attributes, End::Client(done), came);
+        self.arriving.extend(job);
+    }
+
+    /// Whether the bytes of `op` have a place, or come from one.
+    fn admits(&self, op: &Op) -> Result<(), Refused> {
+        match op {
+            Op::Write { .. } | Op::Trim { .. } | Op::WriteZeroes { .. } => self.keeper.catches_up().and_then(|()| self.keeper.admits()),
+            // What the host refuses to the drive may be as little as this one needs, and then there is nothing to stand still for.
+            Op::Read { .. } | Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } if self.keeper.is_overfull() => {
+                self.keeper.catches_up()
+            }
+            Op::Read { .. } | Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } => Ok(()),
+        }
+    }
+
+    /// The job that does `op`. Every operation that comes here has at least one piece.
+    fn job(&self, op: Op, attributes: Attributes, end: End, came: Option<Instant>) -> Option<Job> {
+        let is_read = matches!(op, Op::Read { .. });
+        let is_durable = match &op {
+            Op::Flush => true,
+            Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
+            Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
+        };
+        let is_trim = matches!(op, Op::Trim { .. });
+        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, attributes);
+        let piece = Some(pieces.next(|at| self.drive.holds(at / SECTOR_BYTES))?);
+        Some(Job { end, piece, pieces, is_read, is_trim, has_freed: false, is_durable, came, has_begun: false })
+    }
+
+    /// Submit everything that may go to the drive now.
+    fn submit(&mut self) {
+        loop {
+            if self.outstanding == 0
+                && !self.is_on_errand
+                && let Some(errand) = self.errands.pop_front()
+            {
+                self.prepare(&errand);
+                self.is_on_errand = true;
+                let flush = self.job(Op::Flush, Attributes::NONE, End::Errand(errand), None);
+                self.going_on.extend(flush);
+            }
+            let job = match self.going_on.pop_front() {
+                Some(job) => Some(job),
+                // While an errand waits, nothing new begins.
+                None if self.errands.is_empty() && !self.is_on_errand => self.arriving.pop_front(),
+                None => None,
+            };
+            let Some(mut job) = job else { return };
+            if !job.is_wanted() {
+                continue;
+            }
+            if !std::mem::replace(&mut job.has_begun, true) {
+                self.outstanding += 1;
+            }
+            self.arrive(job);
+        }
+    }
+
+    /// Let `job` arrive at an instant of its own.
+    fn arrive(&mut self, mut job: Job) {
+        let came = job.came.take();
+        if self.clock.is_none() {
+            self.start_clock(came.unwrap_or_else(Instant::now));
+        }
+        // The first thing that ever happens to a drive happens at the beginning of its time, as it will in a replay.
+        let clock = self.clock.as_ref().filter(|_| self.is_touched);
+        let wanted = clock.map_or(Nanos::ZERO, |clock| clock.at(came.unwrap_or_else(Instant::now)));
+        self.make_room(wanted);
+        // The drive gives a completed request's id, and its bytes' place, to the next.
+        self.answer();
+        let Some(Piece { request, bytes }) = job.piece.take() else { return };
+        let request = HostRequest { at: self.drive.now(), ..request };
+        self.recorders.iter_mut().for_each(|recorder| recorder.request(request.at, &request));
+        self.is_unflushed |= matches!(request.op, HostOp::Write | HostOp::Trim);
+        if request.op == HostOp::Write {
+            self.overtake(&request);
+            self.zeroing += usize::from(job.pieces.zeroed().is_some());
+            self.zeroed_by_trims += if job.is_trim { u64::from(request.sectors) * SECTOR_BYTES } else { 0 };
+        }
+        let id = self.drive.submit_with(&request, bytes);
+        self.is_touched = true;
+        let index = id.0 as usize;
+        if self.jobs.len() <= index {
+            self.jobs.resize_with(index + 1, || None);
+        }
+        self.jobs[index] = Some(job);
+    }
+
+    /// Sectors that are zeroed to be trimmed again are not trimmed again where `write` comes after the zeroes: the client's data would go with them once the
+    /// rest of the unit is trimmed.
+    fn overtake(&mut self, write: &HostRequest) {
+        if self.zeroing == 0 {
+            return;
+        }
+        let (from, to) = (write.sector * SECTOR_BYTES, (write.sector + u64::from(write.sectors)) * SECTOR_BYTES);
+        for job in self.jobs.iter_mut().flatten().filter(|job| job.pieces.zeroed().is_some_and(|(at, end)| at < to && from < end)) {
+            job.pieces.leave_zeroed();
+            self.zeroing -= 1;
+        }
+    }
+
+    /// Go to the first instant from `wanted` on at which nothing has happened and nothing will: what arrives then comes neither before nor after anything else
+    /// of the same instant, so its instant says all about its place among the events.
+    fn make_room(&mut self, wanted: Nanos) {
+        let first = if self.is_touched { self.drive.now() + Nanos(1) } else { self.drive.now() };
+        let mut at = wanted.max(first);
+        while self.drive.next_at().is_some_and(|next| next <= at) {
+            self.drive.run_until(at);
+            at += Nanos(1);
+        }
+        self.drive.run_until(at);
+    }
+
+    /// Instant of the next event that the drive comes to unasked. The time of a new drive begins with its first request, as in a replay; and without a clock
+    /// timers, which ring for ever, wait for something to be asked.
+    fn next_at(&self) -> Option<Nanos> {
+        let stands_still = !self.is_touched || (self.clock.is_none() && self.drive.waits_for_timers_only());
+        self.drive.next_at().filter(|_| !stands_still)
+    }
+
+    /// Let the drive go on: up to the first event that completes something, and not beyond the wall's clock.
+    fn advance(&mut self) {
+        let limit = self.clock.as_ref().map_or(Nanos::MAX, |clock| clock.after(self.link));
+        for _ in 0..SLICE {
+            let is_due = self.next_at().is_some_and(|next| next <= limit);
+            let is_off = self.drive.power_cut().is_some();
+            if is_off || !is_due || !self.drive.step() || !self.drive.observer.0.0.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Answer what the drive has completed, or see to it that it goes on.
+    fn answer(&mut self) {
+        if self.drive.power_cut().is_some() {
+            // Nobody hears of what has ended since.
+            return;
+        }
+        while let Some((at, done)) = self.drive.observer.0.0.pop_front() {
+            let Some(mut job) = self.jobs.get_mut(done.request.0 as usize).and_then(Option::take) else { continue };
+            // Another request may use its buffer.
+            let payload = if job.is_read { Vec::new() } else { self.drive.take_bytes(done.request) };
+            if let Some(clock) = &self.clock {
+                let late = clock.after(self.link).saturating_sub(at);
+                self.lateness.answers += 1;
+                self.lateness.sum += late;
+                self.lateness.max = self.lateness.max.max(late);
+            }
+            job.has_freed |= done.op == HostOp::Trim && done.blank < done.sectors;
+            self.zeroing -= usize::from(job.pieces.zeroed().is_some());
+            // What was programmed is acknowledged once it has its place.
+            let mut kept = if job.is_read { Ok(()) } else { self.keeper.catches_up() };
+            if done.ok
+                && kept.is_ok()
+                && self.keeper.trouble().is_none()
+                && let Some(piece) = job.pieces.next(|at| self.drive.holds(at / SECTOR_BYTES))
+            {
+                if piece.request.op != HostOp::Flush && !job.is_read {
+                    kept = self.keeper.admits();
+                }
+                if kept.is_ok() {
+                    job.piece = Some(piece);
+                    self.going_on.push_back(job);
+                    continue;
+                }
+            }
+            self.outstanding -= 1;
+            self.trims_freed_nothing += u64::from(job.is_trim && !job.has_freed);
+            let Job { end, is_read, is_durable, .. } = job;
+            match end {
+                End::Errand(errand) => {
+                    self.is_on_errand = false;
+                    self.carry_out(errand, done.ok);
+                }
+                End::Client(mut client) => {
+                    self.batch.take_in(&mut client);
+                    self.kept_back += 1;
+                    if let Some(why) = self.keeper.trouble() {
+                        client.fail(Errno::Io, &why);
+                    } else if !done.ok && is_read {
+                        let (at, why) = self.lost_in(&done);
+                        client.fail_at(at, Errno::Io, why);
+                    } else if !done.ok {
+                        let why = if self.drive.is_worn_out() {
+                            "the drive is worn out and takes no more writes"
+                        } else {
+                            "the data cannot be corrected"
+                        };
+                        client.fail(Errno::Io, why);
+                    } else if is_read {
+                        let bytes = self.drive.bytes_of(done.request);
+                        client.fill(|into| {
+                            into.copy_from_slice(bytes);
+                            Ok(())
+                        });
+                    } else {
+                        match kept.and_then(|()| if is_durable { self.keeper.sync() } else { Ok(()) }) {
+                            Ok(()) => client.ok_with(payload),
+                            Err(refused) => client.fail(refused.errno, &refused.why),
+                        }
+                    }
+                    if is_read {
+                        self.drive.let_go(done.request);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tell the recordings of something that they have no words for.
+    pub(crate) fn note(&self, note: String) {
+        self.recorders.iter().for_each(|recorder| recorder.note(self.drive.now(), note.clone()));
+    }
+
+    /// Wait until there is something to do.
+    fn rest(&mut self) {
+        let is_waiting = !self.arriving.is_empty() && self.errands.is_empty() && !self.is_on_errand;
+        if is_waiting || !self.going_on.is_empty() || (!self.errands.is_empty() && self.outstanding == 0) {
+            return;
+        }
+        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it. Where no clock is watched, nobody is owed
+        // that, and to stay awake would cost more than the request.
+        if self.clock.is_some() && self.next_at().is_none() && !self.closing && self.is_followed_soon() {
+            return;
+        }
+        match (&self.clock, self.next_at()) {
+            (Some(clock), Some(next)) => {
+                let now = clock.after(self.link);
+                if next > now {
+                    let pause = clock.wall(next - now);
+                    self.pause(pause);
+                }
+            }
+            // There is work that needs no waiting.
+            (None, Some(_)) => {}
+            (_, None) if self.closing => {}
+            (_, None) if self.keeper.catches_up().is_err() => self.pause(RETRY),
+            (_, None) => match self.inbox.recv() {
+                Ok(command) => self.take(command),
+                Err(_) => self.closing = true,
+            },
+        }
+    }
+
+    /// Stay awake for a while; returns whether something came in.
+    fn is_followed_soon(&mut self) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < AWAKE {
+            match self.inbox.try_recv() {
+                Ok(command) => {
+                    self.take(command);
+                    return true;
+                }
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+        false
+    }
+
+    /// Wait for `pause`, or less if something comes in.
+    fn pause(&mut self, pause: Duration) {
+        let begun = Instant::now();
+        if self.closing {
+            return std::thread::park_timeout(pause);
+        }
+        let asleep = pause.saturating_sub(OVERSLEEP);
+        if asleep > Duration::ZERO {
+            match self.inbox.recv_timeout(asleep) {
+                Ok(command) => return self.take(command),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.closing = true,
+            }
+        }
+        while begun.elapsed() < pause {
+            match self.inbox.try_recv() {
+                Ok(command) => return self.take(command),
+                // Whoever else has something to do comes first.
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Disconnected) => {
+                    self.closing = true;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The bytes that an operation is about: the first, and the one after the last.
+fn reach(op: &Op) -> Option<(u64, u64)> {
+    match op {
+        Op::Read { offset, length } => Some((*offset, offset + u64::from(*length))),
+        Op::Write { offset, data, .. } => Some((*offset, offset + data.len() as u64)),
+        Op::Trim { offset, length, .. } | Op::WriteZeroes { offset, length, .. } => Some((*offset, offset + length)),
+        Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } => None,
+    }
+}
