@@ -4,8 +4,8 @@
 
 use wordline_drive::{Pace, Watched};
 use wordline_engine::Observer;
+use wordline_figures::{Metrics, Scope};
 use wordline_plan::Plan;
-use wordline_report::{Metrics, Scope};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest};
 

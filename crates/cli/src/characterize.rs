@@ -11,9 +11,9 @@ use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
 use wordline_lab::raw::{COLUMNS, FIGURE_COLUMNS, Raw, RawError};
 use wordline_lab::tables::{KINDS, Kind};
+use wordline_pages::html::document;
+use wordline_pages::number::number;
 use wordline_plan::{Chip, energies};
-use wordline_report::html::document;
-use wordline_report::text::number;
 use wordline_runs::parallel;
 
 use crate::args::CharacterizeOptions;
@@ -258,7 +258,7 @@ fn each_block(lot: &Lot, grid: &Grid, (threads, at_best): (usize, bool), take: &
 
 fn write_raw(
     path: &Path,
-    columns: &[wordline_report::table::Column],
+    columns: &[wordline_pages::table::Column],
     fill: impl FnOnce(&mut Raw<std::io::BufWriter<std::fs::File>>) -> Result<(), RawError>,
 ) -> Result<(), Failure> {
     let (pending, file) = Pending::create(path)?;
@@ -276,7 +276,7 @@ fn write_raw(
 
 fn page(options: &CharacterizeOptions, title: &str, subtitle: &str, figures: Vec<String>, text: &str) -> Result<(), Failure> {
     let Some(path) = &options.html else { return Ok(()) };
-    let table = format!("<details open><summary>Figures as a text</summary><pre>{}</pre></details>", wordline_report::html::escape(text));
+    let table = format!("<details open><summary>Figures as a text</summary><pre>{}</pre></details>", wordline_pages::html::escape(text));
     let sections = [("Measured".to_owned(), "grid", figures), ("Table".to_owned(), "stack", vec![table])];
     files::write(path, document(title, subtitle, &sections).as_bytes())?;
     eprintln!("wordline: figures in {}", path.display());

@@ -6,9 +6,9 @@ use wordline_lab::bench::{Setup, Teller, states_figure};
 use wordline_lab::conditions::{LotSize, pe_list, retention_list, span_text};
 use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_pages::html::{document, escape};
 use wordline_plan::{Chip, chips};
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
-use wordline_report::html::{document, escape};
 use wordline_units::Celsius;
 
 use crate::args::ChipOptions;

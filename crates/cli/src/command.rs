@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
+use wordline_figures::made_by::Digest;
+use wordline_figures::{MadeBy, PlanText, WorkloadName};
 use wordline_plan::Plan;
-use wordline_report::made_by::Digest;
-use wordline_report::{MadeBy, PlanText, WorkloadName};
 use wordline_runs::MODEL;
 use wordline_workload::{AnySpec, trace};
 

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use wordline_figures::{CellResult, DriveDetail, DriveResult, MadeBy, Report, Setting, WorkloadName};
+use wordline_pages::phrases::failures;
+use wordline_pages::text;
 use wordline_plan::{Plan, unlike_starts};
-use wordline_report::{CellResult, DriveDetail, DriveResult, MadeBy, Report, Setting, WorkloadName, text};
 use wordline_runs::compare::{Turn, turns};
 use wordline_runs::{Job, Load, Workload, parallel};
 use wordline_workload::{AnySpec, trace};
@@ -100,7 +102,7 @@ fn may_fail(options: &CompareOptions, aged: &[Aged], report: &Report) -> Result<
     let allowed =
         |name: &str| options.may_fail || aged.iter().flat_map(|aged| &aged.plans).any(|plan| plan.name() == name && plan.may_fail());
     let failed: Vec<String> =
-        report.failures().iter().filter(|failures| !allowed(failures.drive)).map(|failures| format!("  {failures}")).collect();
+        report.failures().iter().filter(|of| !allowed(of.drive)).map(|of| format!("  {}", failures::sentence(of))).collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::Failed(failed.join("\n"))) }
 }
 

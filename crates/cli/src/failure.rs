@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use wordline_pages::table::TableError;
 use wordline_plan::PlanError;
-use wordline_report::table::TableError;
 use wordline_runs::RunError;
 use wordline_workload::{FitError, SpecError, TraceError};
 

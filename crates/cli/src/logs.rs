@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-use wordline_report::table::{Format, RequestLog};
+use wordline_pages::table::{Format, RequestLog};
 use wordline_runs::Logs;
 use wordline_units::Nanos;
 

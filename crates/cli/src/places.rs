@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use wordline_report::html::GENERATOR;
+use wordline_pages::html::GENERATOR;
 
 use crate::failure::Failure;
 use crate::files;

@@ -3,10 +3,11 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use wordline_figures::{DriveDetail, DriveResult, Interval, Report};
+use wordline_pages::table::Format;
+use wordline_pages::timeline::Timeline;
+use wordline_pages::{html, json, table, text};
 use wordline_plan::read_text;
-use wordline_report::table::Format;
-use wordline_report::timeline::Timeline;
-use wordline_report::{DriveDetail, DriveResult, Interval, Report, html, table, text};
 use wordline_runs::{Job, Plotted, RunError, Schedule, saved};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
@@ -168,7 +169,7 @@ pub(crate) fn write(output: &OutputOptions, report: &Report, tables: Vec<Tables>
         files::write_or_print("-", &painted(&format!("{shown}{again}")))?;
     }
     if let Some(name) = &output.json {
-        files::write_or_print(name, &report.to_json())?;
+        files::write_or_print(name, &json(report))?;
     }
     if let Some(path) = &output.html {
         files::write(path, html::page(report, &details).as_bytes())?;
@@ -178,7 +179,8 @@ pub(crate) fn write(output: &OutputOptions, report: &Report, tables: Vec<Tables>
     for (format, folder) in folders(output) {
         for (name, details) in names.iter().zip(&details) {
             let (pending, file) = files::Pending::create(&folder.join(format!("intervals{name}.{}", format.ending())))?;
-            let about = report.made_by.as_ref().map(|made| made.about(details.iter().map(|detail| &detail.run))).unwrap_or_default();
+            let about =
+                report.made_by.as_ref().map(|made| table::about(made, details.iter().map(|detail| &detail.run))).unwrap_or_default();
             drop(table::write_intervals(format, file, details, &about)?);
             pending.finish()?;
         }

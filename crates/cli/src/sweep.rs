@@ -1,7 +1,7 @@
 //! `wordline compare --sweep KEY=VALUE,…`: one key of the drives' plans at several values.
 
+use wordline_figures::Setting;
 use wordline_plan::{Plan, sized_alike};
-use wordline_report::Setting;
 
 use crate::args::CompareOptions;
 use crate::cells::CellOptions;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use wordline_report::timeline::{Timeline, Trace, Window};
+use wordline_pages::timeline::{Timeline, Trace, Window};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
 

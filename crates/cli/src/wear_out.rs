@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use wordline_figures::{LifetimeResult, LifetimesResult};
 use wordline_lab::LIFE_BY_MEAN;
 use wordline_lab::conditions::{span, span_text};
+use wordline_pages::lifetime::{page, shown};
+use wordline_pages::number::number;
 use wordline_plan::Plan;
-use wordline_report::lifetime::{page, shown};
-use wordline_report::text::number;
-use wordline_report::{LifetimeResult, LifetimesResult};
 use wordline_runs::wear_out::{Ends, Leaps, Pace, WearOut, YEARS_BAND, wear_out as live};
 use wordline_runs::{Progress, Repeated, parallel, share};
 use wordline_units::{Nanos, calendar};
@@ -73,9 +73,9 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
         files::write(path, page(&result).as_bytes())?;
     }
     match options.json.as_deref() {
-        Some("-") => files::write_or_print("-", result.to_json().trim_end()),
+        Some("-") => files::write_or_print("-", wordline_pages::json(&result).trim_end()),
         Some(path) => {
-            files::write(Path::new(path), result.to_json().as_bytes())?;
+            files::write(Path::new(path), wordline_pages::json(&result).as_bytes())?;
             files::write_or_print("-", &shown(&result))
         }
         None => files::write_or_print("-", &shown(&result)),

@@ -155,7 +155,7 @@ fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), (wide, hig
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let least = values.iter().flatten().copied().fold(0.0, f64::min);
     let y = |value: f64| top + high * (1.0 - (value - least) / (most - least).max(1e-12));
-    let number = wordline_report::text::number;
+    let number = wordline_pages::number::number;
     let short = |value: f64| number(if value.abs() >= 100.0 { value.round() } else { (value * 1e3).round() / 1e3 });
     let _ = writeln!(out, "<text x=\"{left}\" y=\"{}\">{}</text>", top - 10.0, panel.title);
     let _ = writeln!(out, "<path class=\"a\" d=\"M{left} {top}V{}H{}\"/>", top + high, left + wide);

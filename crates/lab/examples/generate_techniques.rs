@@ -4,13 +4,13 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use wordline_figures::result::PriorityLatency;
 use wordline_lab::bench::{Setup, Teller};
 use wordline_lab::conditions::LotSize;
 use wordline_lab::gains::{self, Chips};
 use wordline_lab::protocol::Changes;
+use wordline_pages::number::number;
 use wordline_plan::Plan;
-use wordline_report::result::PriorityLatency;
-use wordline_report::text::number;
 use wordline_runs::{Job, Load, Workload};
 use wordline_units::calendar::{DAY, YEAR};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wordline_report::text::number;
+use wordline_pages::number::number;
 
 /// The interval in which a measured number must lie. Both ends belong to it unless they are open.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,7 +141,7 @@ impl Band {
 impl fmt::Display for Band {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = written(&self.unit);
-        let number = wordline_report::html::figure::scientific;
+        let number = wordline_pages::html::figure::scientific;
         match (self.low, self.high, self.open) {
             (Some(low), Some(high), _) if low == high => write!(f, "exactly {}{unit}", number(low)),
             (Some(low), Some(high), _) => write!(f, "{} to {}{unit}", number(low), number(high)),

@@ -103,9 +103,9 @@ impl Claim {
         };
         match &self.value {
             None => "ordering".to_owned(),
-            Some(Value::One(value)) => format!("{bound}{}{unit}", wordline_report::html::figure::scientific(*value)),
+            Some(Value::One(value)) => format!("{bound}{}{unit}", wordline_pages::html::figure::scientific(*value)),
             Some(Value::Several(values)) => {
-                let numbers: Vec<String> = values.iter().map(|value| wordline_report::html::figure::scientific(*value)).collect();
+                let numbers: Vec<String> = values.iter().map(|value| wordline_pages::html::figure::scientific(*value)).collect();
                 format!("{bound}{}{unit}", numbers.join(if values.len() == 2 { " to " } else { ", " }))
             }
         }

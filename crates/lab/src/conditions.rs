@@ -167,7 +167,7 @@ pub fn span_text(seconds: f64) -> String {
     match unit.into_iter().find(|(_, size)| seconds >= *size && (seconds / size - libm::round(seconds / size)).abs() < 1e-9) {
         Some((name, size)) => format!("{}{name}", libm::round(seconds / size)),
         None if seconds == 0.0 => "0".to_owned(),
-        None => format!("{}s", wordline_report::text::number(seconds)),
+        None => format!("{}s", wordline_pages::number::number(seconds)),
     }
 }
 

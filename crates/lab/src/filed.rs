@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use wordline_figures::{DriveResult, VerTrace};
 use wordline_plan::Plan;
-use wordline_report::{DriveResult, VerTrace};
 use wordline_runs::{Load, Plotted, RunError, Workload, parallel};
 use wordline_workload::{AnySpec, FileOptions, FileSpec};
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use wordline_cells::{Block, Errors, References, Settings};
-use wordline_report::html::figure::{Columns, Cube, Curve, Curves, Figure, Heat, Scale, scientific};
+use wordline_pages::html::figure::{Columns, Cube, Curve, Curves, Figure, Heat, Scale, scientific};
 use wordline_units::Celsius;
 
 use crate::conditions::{Retention, span_text};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_engine::{Event, Observer};
+use wordline_figures::DriveResult;
 use wordline_plan::Plan;
-use wordline_report::DriveResult;
 use wordline_runs::{Beside, Load, RunError, Workload, parallel};
 use wordline_units::{BlockId, Cause, DieId, FlashOp, Nanos};
 use wordline_workload::spec::Limit;

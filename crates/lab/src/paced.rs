@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_drive::{Config, Pace, Watched};
+use wordline_figures::DriveResult;
+use wordline_figures::histogram::Latencies;
 use wordline_plan::Plan;
-use wordline_report::DriveResult;
-use wordline_report::histogram::Latencies;
 use wordline_runs::{Measuring, Progress, Run, RunError, Serve, Served, Source, Start, Watch, Workload, parallel};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};

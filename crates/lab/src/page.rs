@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use wordline_report::html::{document, escape};
+use wordline_pages::html::{document, escape};
 
 use crate::reproduce::{Count, Line, Outcome};
 
@@ -22,7 +22,7 @@ pub fn page(outcomes: &[Outcome]) -> String {
         let mut parts = vec![table(outcome)];
         let (mut figures, mut above) = (String::new(), Vec::new());
         for (bench, of_bench) in outcome.figures.iter().filter(|(_, figures)| !figures.is_empty()) {
-            let html: String = of_bench.iter().map(wordline_report::html::figure::Figure::html).collect();
+            let html: String = of_bench.iter().map(wordline_pages::html::figure::Figure::html).collect();
             if drawn.contains(&html) {
                 above.push(bench.as_str());
             } else {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use wordline_report::table::{Cell, Column, Format, Kind, Table, TableError};
+use wordline_pages::table::{Cell, Column, Format, Kind, Table, TableError};
 
 use crate::bench::{Findings, OfBlock};
 use crate::grid::Row;

@@ -1,7 +1,7 @@
 //! Runs of studies: every claim with its measurement, its band and its verdict.
 
 use serde::{Deserialize, Serialize};
-use wordline_report::html::figure::{Figure, scientific};
+use wordline_pages::html::figure::{Figure, scientific};
 
 use crate::band::{Verdict, written};
 use crate::bench::{Findings, Setup, Teller, metric};

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
-use wordline_report::html::figure::scientific;
+use wordline_pages::html::figure::scientific;
 
 use crate::band::{Band, Verdict, written};
 use crate::claims::{About, Claim, ClaimKind, claim};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wordline_block::Hints;
 use wordline_drive::{Fault, Located};
 use wordline_engine::BlockView;
-use wordline_report::Metrics;
+use wordline_figures::Metrics;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Celsius, DieId, Nanos};
 

@@ -10,7 +10,7 @@ use wordline_block::hints::classes;
 use wordline_block::{Description, Disk, Done, Errno, Farewell, Op, Session};
 use wordline_drive::{Config, Watched};
 use wordline_engine::Completions;
-use wordline_report::{Metrics, Scope};
+use wordline_figures::{Metrics, Scope};
 use wordline_units::Bytes;
 
 use crate::ask::{Look, Query, Told};

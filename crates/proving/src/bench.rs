@@ -3,8 +3,8 @@
 use wordline_cells::Faults;
 use wordline_drive::{Config, Costs, Ecc, SearchSteps, Trims, Watched, Weights};
 use wordline_engine::{Event, Observer};
+use wordline_figures::{Measured, Metrics, Scope};
 use wordline_flash::Sheet;
-use wordline_report::{Measured, Metrics, Scope};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Rate};
 

@@ -1,8 +1,8 @@
 //! What copies of a drive tell of the time ahead of a point of its life: a page that will not be read, and the speed.
 
 use wordline_drive::Pace;
-use wordline_report::LifeEnd;
-use wordline_report::text::number;
+use wordline_figures::LifeEnd;
+use wordline_pages::number::number;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest};
 

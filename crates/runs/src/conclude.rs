@@ -2,9 +2,10 @@
 
 use wordline_drive::Watched;
 use wordline_engine::BlockView;
+use wordline_figures::vertrace::VerTraceResult;
+use wordline_figures::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, TechniqueResult, conclude};
+use wordline_pages::phrases::warnings;
 use wordline_plan::Plan;
-use wordline_report::vertrace::VerTraceResult;
-use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, TechniqueResult, conclude};
 
 use crate::files::Files;
 use crate::measuring::Measuring;
@@ -48,9 +49,8 @@ impl Measurement {
         let identity = Identity { event_log_hash: self.event_log_hash, steady: self.is_steady, ..identity };
         let (mut result, detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
         result.vertrace = self.vertrace;
-        result.warnings.extend(self.rewrites.iter().filter_map(|rewrites| rewrites.warning(result.simulated_seconds)));
-        result.warnings.extend(self.techniques.iter().filter_map(TechniqueResult::warning));
         (result.rewrites, result.techniques) = (self.rewrites, self.techniques);
+        result.warnings = warnings::of_run(&result);
         [result.blocks.free_at_begin, result.blocks.free_at_end] = self.free_groups.map(Some);
         let Settled { violations: later, not_made } = settled;
         result.checks.add(later);

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
-use wordline_report::Cost;
+use wordline_figures::Cost;
 use wordline_units::Bytes;
 
 /// A stopwatch over this thread's processor time and the wall's.

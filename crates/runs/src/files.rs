@@ -4,8 +4,8 @@ use std::sync::mpsc::{Sender, channel};
 
 use wordline_drive::Config;
 use wordline_engine::{Observer, UnitPlace};
-use wordline_report::VerTrace;
-use wordline_report::vertrace::{FileScope, FileStep, VerTraceResult};
+use wordline_figures::VerTrace;
+use wordline_figures::vertrace::{FileScope, FileStep, VerTraceResult};
 use wordline_units::HostOp;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_workload::FileLoad;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use wordline_drive::Config;
 use wordline_drive::image::Image;
+use wordline_figures::{DriveDetail, DriveResult, Interval, MadeBy, VerTrace, WorkloadName};
+use wordline_pages::phrases::trace;
 use wordline_plan::Plan;
-use wordline_report::{DriveDetail, DriveResult, Interval, MadeBy, TraceResult, VerTrace, WorkloadName};
 
 use crate::error::RunError;
 use crate::faults::Schedule;
@@ -129,7 +130,7 @@ impl<'a> Job<'a> {
             .with_faults(self.faults);
         let mut made = run.make(files, beside, &mut stages, progress)?;
         made.result.trace = stages.source().trace();
-        let of_trace = made.result.trace.iter().flat_map(TraceResult::notes);
+        let of_trace = made.result.trace.iter().flat_map(trace::notes);
         made.result.notes.extend(of_trace.chain(stages.note()));
         let drive = made.drive;
         let image = if self.is_kept {

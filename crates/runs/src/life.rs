@@ -3,8 +3,8 @@
 use wordline_drive::image::Image;
 use wordline_drive::{Aged, Config, FlashPlace, Habits, Leapt, Rest, Watched};
 use wordline_engine::BlockState;
+use wordline_figures::{CyclesResult, EpochResult, LifeEnd};
 use wordline_plan::Plan;
-use wordline_report::{CyclesResult, EpochResult, LifeEnd};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest, Nanos};
 

@@ -2,7 +2,7 @@
 
 use wordline_drive::{AnswerCounts, Hook, Hooks, RewriteCounts, TechniqueCounts, Watched, Why};
 use wordline_engine::Observer;
-use wordline_report::{AnswersResult, Cost, NumberResult, QuestionResult, RewritesResult, TechniqueResult};
+use wordline_figures::{AnswersResult, Cost, NumberResult, QuestionResult, RewritesResult, TechniqueResult};
 use wordline_units::Cause;
 
 use crate::cost::Stopwatch;

@@ -1,8 +1,8 @@
 //! Rounds until the drive is steady, then one to measure.
 
 use wordline_drive::{Config, Pace, Watched};
-use wordline_report::Metrics;
-use wordline_report::text::number;
+use wordline_figures::Metrics;
+use wordline_pages::number::number;
 use wordline_units::{Bytes, HostOp, Nanos};
 use wordline_workload::steady::{self, Criteria, Round, SteadyState, USUAL_SHARE, Window, Windows};
 

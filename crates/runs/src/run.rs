@@ -1,10 +1,10 @@
 //! The way through a run: prepare, age, serve, settle, conclude.
 
 use wordline_drive::{Config, Watched};
-use wordline_plan::Plan;
-use wordline_report::{
+use wordline_figures::{
     Asked, DriveDetail, DriveResult, HLayer, Identity, Interval, LostResult, MadeBy, Measured, Metrics, Scope, WorkloadName,
 };
+use wordline_plan::Plan;
 
 use crate::conclude::{Measurement, identity};
 use crate::error::RunError;
@@ -17,6 +17,7 @@ use crate::serve::Serve;
 use crate::settle::{Unsettled, settle, valid_units};
 use crate::watch::{Beside, Watch};
 use crate::workload::Workload;
+use wordline_pages::table::about;
 
 /// A run to be made of one drive.
 #[derive(Debug)]
@@ -106,7 +107,7 @@ impl<'a> Run<'a> {
         let asked = self.named.map(|name| Asked { workload: name.clone(), age, cells, fill, prefilled_reads, faults: told });
         let identity = Identity { asked, state, ..identity(self.plan) };
         if let Some(made_by) = self.made_by {
-            drive.observer.beside_mut().mark(&made_by.about(std::iter::once(&identity.run_name())));
+            drive.observer.beside_mut().mark(&about(made_by, std::iter::once(&identity.run_name())));
         }
         if drive.observer.files().follows() {
             let mapped: Vec<_> = drive.mapped().collect();

@@ -1,7 +1,7 @@
 //! The third step of a run: requests, and the pace at which they come.
 
 use wordline_drive::{Config, JobPace, Jobs, Pace, Watched};
-use wordline_report::text::count;
+use wordline_pages::number::count;
 
 use crate::error::RunError;
 use crate::files::Files;

@@ -4,7 +4,8 @@
 //! write buffer is programmed, and then the tables are checked as after any other run. What that would take too long for is left out and told.
 
 use wordline_drive::{Restless, Watched};
-use wordline_report::{Account, Violation, text};
+use wordline_figures::{Account, Violation};
+use wordline_pages::number::count;
 
 use crate::files::Files;
 use crate::serve::{CHUNK, Served};
@@ -70,12 +71,12 @@ pub(crate) fn settle<F: Files, B: Beside>(
 
 /// Reason not to serve `outstanding` requests that a load left in flight when it was cut short after `completed`: it would take longer than the run.
 fn too_long(outstanding: u64, completed: u64) -> Option<String> {
-    (outstanding > completed.max(CHUNK)).then(|| format!("the load was cut short with {} requests in flight", text::count(outstanding)))
+    (outstanding > completed.max(CHUNK)).then(|| format!("the load was cut short with {} requests in flight", count(outstanding)))
 }
 
 /// Reason not to audit a drive of `units` mapping units whose load was cut short: it may take longer than the run.
 fn too_large(units: u64) -> Option<String> {
-    (units > AUDITED_MAX).then(|| format!("the load was cut short, and the drive has {} mapping units", text::count(units)))
+    (units > AUDITED_MAX).then(|| format!("the load was cut short, and the drive has {} mapping units", count(units)))
 }
 
 #[cfg(test)]

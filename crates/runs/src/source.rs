@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 
 use wordline_drive::JobLoad;
-use wordline_report::TraceResult;
-use wordline_report::vertrace::FileStep;
+use wordline_figures::TraceResult;
+use wordline_figures::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Id, JobId, Nanos};
 use wordline_workload::spec::Limit;
 use wordline_workload::{FileLoad, Generator, PhaseSpec, Tagged, TraceError};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wordline_drive::FlashPlace;
 use wordline_engine::UnitPlace;
-use wordline_report::VerTrace;
+use wordline_figures::VerTrace;
 use wordline_units::{BlockId, DieId, PageId, PlaneId};
 
 /// A file, and which write of it.

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use wordline_engine::{Event, Observer, UnitStep};
-use wordline_report::Metrics;
-use wordline_report::table::RequestLog;
-use wordline_report::timeline::Timeline;
+use wordline_figures::Metrics;
+use wordline_pages::table::RequestLog;
+use wordline_pages::timeline::Timeline;
 use wordline_units::Nanos;
 
 /// An observer beside the metrics, told of the run what no event says.

@@ -14,8 +14,8 @@
 //! - Rests between erases and the ages of data follow from the pace: at a number of drive writes a day, or such that the life takes so many years. What a life
 //!   takes is known only when it has ended, so a life of so many years is looked for in several passes.
 
+use wordline_figures::{CyclesResult, EpochResult, LifeEnd, LifetimeResult};
 use wordline_plan::Plan;
-use wordline_report::{CyclesResult, EpochResult, LifeEnd, LifetimeResult};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Nanos, calendar};
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use wordline_figures::TraceResult;
 use wordline_plan::read_text;
-use wordline_report::TraceResult;
 use wordline_units::{Bytes, HostRequest};
 use wordline_workload::spec::Arrival;
 use wordline_workload::trace::{ReadOptions, Tick, TraceStats};

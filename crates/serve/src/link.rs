@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wordline_block::Op;
+use wordline_figures::{Cost, Identity, conclude};
 use wordline_live::LiveDisk;
 use wordline_live::doors::{Address, Stream};
 use wordline_nbd::Export;
 use wordline_nbd::client::{Answer, Ask, Client, Heard, Speak};
-use wordline_report::{Cost, Identity, conclude};
 
 use crate::listener::{Config, Patience, serve};
 

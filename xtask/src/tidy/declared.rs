@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(found(plan, "choices.push(Choice::IdleLock);"), [1]);
         assert_eq!(found(plan, "use wordline_ftl::techniques::idle_lock::Params;"), [1]);
         assert_eq!(found(plan, "use wordline_ftl::techniques::{Choice, idle_lock};"), [1]);
-        assert_eq!(found("crates/report/src/text.rs", "match choice { Choice::IdleLock => 1 }"), [1]);
+        assert_eq!(found("crates/pages/src/text/mod.rs", "match choice { Choice::IdleLock => 1 }"), [1]);
     }
 
     #[test]

@@ -158,6 +158,6 @@ mod tests {
             let good = "/// Items, and what they are.\n/// It is so.\nfn f() {}\n/// Whatness is no opener.\nfn g() {}\n// It is no doc comment.\n";
             assert_eq!(found(&[(&path, good)]), [""; 0]);
         }
-        assert_eq!(found(&[("crates/report/src/x.rs", "/// It is so.\nfn f() {}\n/// What it is.\n")]), [""; 0]);
+        assert_eq!(found(&[("crates/pages/src/x.rs", "/// It is so.\nfn f() {}\n/// What it is.\n")]), [""; 0]);
     }
 }

@@ -6,10 +6,12 @@ mod text;
 use std::path::Path;
 
 use wordline_drive::{Desoldered, Watched};
+use wordline_figures::ForensicsResult;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_live::{Folder, MediaError, Taken};
+use wordline_pages::forensics::text;
+use wordline_pages::json;
 use wordline_plan::Plan;
-use wordline_report::ForensicsResult;
 use wordline_runs::{Saved, saved};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Celsius, Nanos};
@@ -27,9 +29,9 @@ pub(crate) fn forensics(options: &ForensicsOptions) -> Result<(), Failure> {
     options.json.iter().filter(|name| *name != "-").try_for_each(|name| places.write(Path::new(name)))?;
     let result = if options.target.is_dir() { on_media(options)? } else { saved(options)? };
     if options.json.as_deref() != Some("-") {
-        files::write_or_print("-", &result.to_text(options.rows))?;
+        files::write_or_print("-", &text(&result, options.rows))?;
     }
-    options.json.as_deref().map_or(Ok(()), |name| files::write_or_print(name, &result.to_json()))
+    options.json.as_deref().map_or(Ok(()), |name| files::write_or_print(name, &json(&result)))
 }
 
 /// The chips of a served drive.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wordline_chip::Sanitisation;
 use wordline_drive::{FlashPlace, Holds, Output, PageRead};
-use wordline_report::ForensicsResult;
-use wordline_report::forensics::{FileRead, Found, Hit, HitState, HowRead, PagesRead, PlaceRead, ReadOutput, StaleUnit, UnitsRead};
+use wordline_figures::ForensicsResult;
+use wordline_figures::forensics::{FileRead, Found, Hit, HitState, HowRead, PagesRead, PlaceRead, ReadOutput, StaleUnit, UnitsRead};
 use wordline_runs::{Tag, Tags};
 use wordline_units::Bytes;
 

@@ -1,7 +1,7 @@
 //! Does a timeline of a run hold what the run did, in the part that was asked for, and can it be read again?
 
 use serde_json::Value;
-use wordline_report::timeline::check;
+use wordline_pages::timeline::check;
 
 use crate::{Scratch, wordline};
 

@@ -1,6 +1,6 @@
 //! Bench of what it costs a drive to know the ages of its blocks: one page is read in each filling (000 §3.4.3).
 
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 
 use super::stages::Runs;
 use super::{Bench, Findings, On, Setup, m};

@@ -4,7 +4,7 @@
 //! Retries come from the physics, and once more by the rates of the source, then without programs that take less: by these rows only reads can gain. Programs
 //! take what the physics say, and once more what the source has put in: a share of t_PROG less for each that is narrowed. At the later ages both are by rate.
 
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};

@@ -3,7 +3,7 @@
 //! Each try of a read takes the array, the bus and error correction once more (000 §2), so a read that is tried n times takes n times as long as one without a
 //! retry. What is told is that number for the read of each run that takes the most, without the time that it waits for others.
 
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 
 use super::stages::{Runs, by_retries, lost};
 use super::{Bench, Findings, On, Setup, m};

@@ -2,8 +2,8 @@
 
 use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer, StopKind};
-use wordline_report::html::figure::{Columns, Figure};
-use wordline_report::waits::Behind;
+use wordline_figures::waits::Behind;
+use wordline_pages::html::figure::{Columns, Figure};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Attributes, FlashOp, HostOp, HostRequest, Nanos, Priority};
@@ -159,13 +159,13 @@ fn read_alone(setup: &Setup, at: &At, classes: [Priority; 2]) -> Result<(Tries, 
 }
 
 /// Latency of a class of reads in a result.
-fn class<'r>(run: &'r Ran, priority: &str) -> Option<&'r wordline_report::result::Latency> {
+fn class<'r>(run: &'r Ran, priority: &str) -> Option<&'r wordline_figures::result::Latency> {
     run.result.latency_us_by_priority.iter().find(|class| class.op == "read" && class.priority == priority).map(|class| &class.latency_us)
 }
 
 /// Waits of the reads of one class, or of all, that came while their die did one of these: number, mean and longest in microseconds.
 fn waits(run: &Ran, priority: Option<&str>, behind: &[Behind]) -> (f64, f64, f64) {
-    let is_wanted = |wait: &&wordline_report::result::WaitResult| {
+    let is_wanted = |wait: &&wordline_figures::result::WaitResult| {
         priority.is_none_or(|priority| wait.priority == priority) && behind.iter().any(|behind| behind.name() == wait.behind)
     };
     let found = run.result.waits.iter().filter(is_wanted);

@@ -1,6 +1,6 @@
 //! Bench of copies inside dies as far as blocks stand them, by their age or by their P/E count, against a drive that does not copy (000 §3.4.5).
 
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 
 use super::stages::{Runs, lost};
 use super::{Bench, Findings, On, Setup, m};

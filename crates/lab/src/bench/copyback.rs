@@ -4,7 +4,7 @@
 //! at the best references. The threshold of a block is the most copies in a row after which its weakest wordline can still be corrected.
 
 use wordline_cells::{Block, Traits};
-use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;

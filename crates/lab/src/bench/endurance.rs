@@ -3,8 +3,8 @@
 //! Lives are run in epochs, and what lies between two of them is skipped. A drive is at its end when it takes no more writes; data that is lost on the way is
 //! told beside it. The pace is in drive writes a day, so blocks of a drive of few dies rest as long as those of a drive of many.
 
-use wordline_report::html::figure::{Columns, Figure};
-use wordline_report::{EpochResult, LifetimeResult};
+use wordline_figures::{EpochResult, LifetimeResult};
+use wordline_pages::html::figure::{Columns, Figure};
 use wordline_runs::wear_out::{Ends, Leaps, Pace, WearOut, wear_out};
 use wordline_runs::{Load, Workload, parallel};
 use wordline_workload::FileOptions;

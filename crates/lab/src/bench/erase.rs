@@ -1,7 +1,7 @@
 //! Bench of erases: their share of the wear, erases that spare a wordline, and erases that are interrupted (001 §3.1.2, §3.2.2; 000 §4.1).
 
 use wordline_cells::History;
-use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Columns, Curve, Curves, Figure, Scale};
 
 use super::guard::{coefficient, endurance};
 use super::layers::end_of_life;

@@ -3,7 +3,7 @@
 
 use wordline_cells::Age;
 use wordline_drive::{Pace, Watched};
-use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest, Nanos};
 

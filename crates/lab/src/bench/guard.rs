@@ -5,7 +5,7 @@
 //! capacity is found as water fills a basin: all wordlines that need it are raised to one endurance.
 
 use wordline_cells::{Block, History, Traits};
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;

@@ -3,7 +3,7 @@
 //! A block of more layers has more pages, so that as many reads of each page disturb its cells more often; and its holes are etched deeper, which is the
 //! same taper over more layers.
 
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;

@@ -3,7 +3,7 @@
 //! The right values are not known there. Known is the direction of each effect, and that no value may jump.
 
 use wordline_cells::Condition;
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_units::Celsius;
 
 use super::{Bench, Findings, On, Setup, m};

@@ -1,7 +1,7 @@
 //! The worked example of program and verify: loops, verifies in each, and what a follower can skip (003 §2.2, Fig 5; §4.1.1).
 
 use wordline_cells::{History, Settings};
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;

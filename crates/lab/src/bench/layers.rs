@@ -3,7 +3,7 @@
 //! N_ret is the number of wrong bits of a wordline at the best references after a time of retention. Delta-V is the greatest N_ret of a v-layer over its least,
 //! Delta-H that of an h-layer. Counts have sampling noise; Delta-V is taken over means of counts, Delta-H over counts as they fall.
 
-use wordline_report::html::figure::{Cube, Curve, Curves, Figure, Heat, Scale};
+use wordline_pages::html::figure::{Cube, Curve, Curves, Figure, Heat, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;

@@ -4,7 +4,7 @@
 //! dead when it is more than can be corrected. Markers are fitted by least squares on half of the blocks and judged on the other half.
 
 use wordline_cells::Block;
-use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_units::Celsius;
 
 use super::{Bench, Findings, On, Setup, m};

@@ -1,8 +1,8 @@
 //! Bench of page locks and block locks: the design space of voltage and time, and how long a lock holds (000 §5.2.3, §5.2.4; 002 §5.3, §5.4).
 
 use wordline_cells::{Condition, flag};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Heat, Scale};
 use wordline_plan::Plan;
-use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use wordline_report::html::figure::Figure;
+use wordline_pages::html::figure::Figure;
 
 use crate::conditions::LotSize;
 use crate::error::LabError;

@@ -1,7 +1,7 @@
 //! Bench of the tail of reads: a drive that stops nothing, one on which every read stops at once, and one that goes by priority (000 §4.3).
 
 use wordline_cells::erase::suspended;
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
@@ -114,7 +114,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("wear-spared", wear_at_once - wear);
     findings.set("reads", runs.iter().map(|run| reads(run, false)[2]).fold(f64::INFINITY, f64::min));
     findings.set("writes", ours.result.host.writes as f64 / base.result.host.writes as f64 - 1.0);
-    type Of = fn(&wordline_report::result::Latency) -> f64;
+    type Of = fn(&wordline_figures::result::Latency) -> f64;
     let points: [(&str, Of); 6] = [
         ("mean", |of| of.mean),
         ("p50", |of| of.p50),

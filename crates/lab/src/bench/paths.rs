@@ -4,8 +4,8 @@
 
 use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_plan::Plan;
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_runs::Prepared;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};

@@ -5,7 +5,7 @@
 
 use wordline_cells::montecarlo::Sample;
 use wordline_cells::{Block, Condition, Settings, Traits};
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;

@@ -1,7 +1,7 @@
 //! Bench of the best read references, of the conditions that move them (000 §3.4.1), and of the states themselves.
 
 use wordline_cells::{Condition, Traits};
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;

@@ -4,7 +4,7 @@
 //! the one it is compared with, two.
 
 use wordline_cells::{Condition, Reprogrammed};
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;

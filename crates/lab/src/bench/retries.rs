@@ -2,7 +2,7 @@
 //! by age (000 §3.4.2).
 
 use wordline_cells::{Block, Condition, References, Traits};
-use wordline_report::html::figure::{Columns, Figure, Heat};
+use wordline_pages::html::figure::{Columns, Figure, Heat};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;

@@ -1,8 +1,8 @@
 //! Bench of SecureSSD and its rivals under workloads of files: the cost of each against the same drive that leaves stale data readable (000 §5.4, 002 §7).
 
+use wordline_figures::DriveResult;
+use wordline_pages::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_plan::Plan;
-use wordline_report::DriveResult;
-use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_units::Bytes;
 use wordline_workload::FileOptions;
 

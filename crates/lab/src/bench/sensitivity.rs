@@ -1,7 +1,7 @@
 //! Bench of the sensitivity of the cost of sanitising to what 000 and 002 leave open: spare flash, fill, queue depth, reclaim.
 
+use wordline_pages::html::figure::{Columns, Figure};
 use wordline_plan::Plan;
-use wordline_report::html::figure::{Columns, Figure};
 use wordline_units::Bytes;
 use wordline_workload::FileOptions;
 

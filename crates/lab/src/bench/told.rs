@@ -4,7 +4,7 @@
 
 use wordline_cells::{Block, Condition, Model};
 use wordline_drive::{Config, Watched};
-use wordline_report::html::figure::{Columns, Figure};
+use wordline_pages::html::figure::{Columns, Figure};
 use wordline_units::{BlockId, Celsius, DieId, Wear};
 
 use super::{Bench, Findings, OfBlock, On, Setup, m};

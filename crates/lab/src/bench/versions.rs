@@ -1,7 +1,7 @@
 //! Bench of VerTrace: how many stale versions of files stay on flash, and how long (000 §5.1.1, 002 §3).
 
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
-use wordline_report::vertrace::{ClassResult, Extreme, FilePlot, PlotPoint, VerTraceResult};
+use wordline_figures::vertrace::{ClassResult, Extreme, FilePlot, PlotPoint, VerTraceResult};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};

@@ -1,7 +1,7 @@
 //! Figures of a fit: one page with everything, and the one picture for the documentation.
 
-use wordline_report::html::document;
-use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
+use wordline_pages::html::document;
+use wordline_pages::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
 use super::digest::{Digest, LEVELS};
 use super::judge::{Verdict, deviate, layer_agreement};
@@ -10,7 +10,7 @@ use super::report::{ppm, retentions, text};
 
 /// The page with the residuals of a fit.
 pub fn page(outcome: &Outcome, digest: &Digest, name: &str) -> String {
-    let table = format!("<pre>{}</pre>", wordline_report::html::escape(&text(outcome)));
+    let table = format!("<pre>{}</pre>", wordline_pages::html::escape(&text(outcome)));
     let html = |figures: Vec<Figure>| figures.iter().map(Figure::html).collect::<Vec<_>>();
     let sections = vec![
         ("How near it comes".to_owned(), "stack", vec![table]),

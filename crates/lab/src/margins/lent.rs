@@ -11,7 +11,7 @@
 //! ```
 
 use toml::Value;
-use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::wordline::{Borrowed, Looker};
 use super::{Lot, characterise, mean, share};

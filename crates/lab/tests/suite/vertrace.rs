@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use wordline_drive::{FlashPlace, Holds, Output, Pace, Watched};
 use wordline_engine::{Event, Observer, UnitPlace, UnitStep};
+use wordline_figures::VerTrace;
+use wordline_figures::vertrace::{FileScope, FileStep};
 use wordline_plan::Plan;
-use wordline_report::VerTrace;
-use wordline_report::vertrace::{FileScope, FileStep};
 use wordline_units::{DieId, HostOp, HostRequest, Nanos};
 use wordline_workload::{FileLoad, FileOptions, FileSpec};
 

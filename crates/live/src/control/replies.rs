@@ -5,7 +5,7 @@ use wordline_block::Hints;
 use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES, word};
 use wordline_drive::{LbaStatus, Reason};
 use wordline_engine::{BlockState, BlockView};
-use wordline_report::{Cost, Identity, conclude};
+use wordline_figures::{Cost, Identity, conclude};
 use wordline_units::Id;
 
 use super::commands::{Shown, commands};

@@ -1,7 +1,7 @@
 //! The metrics of a served drive: one table, from which the text and the reference are made.
 
-use wordline_report::Measured;
-use wordline_report::totals::FlashCount;
+use wordline_figures::Measured;
+use wordline_figures::totals::FlashCount;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Cause, FlashOp, HostOp};
 

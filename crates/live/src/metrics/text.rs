@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wordline_report::histogram::Latencies;
+use wordline_figures::histogram::Latencies;
 
 /// What the samples of a family are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use wordline_block::{Op, ZeroHow};
 use wordline_drive::{Config as DriveConfig, Pace, Watched};
+use wordline_figures::Metrics;
 use wordline_live::{LiveDisk, Stop, Timing, control};
-use wordline_report::Metrics;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, FlashOp, Nanos};
 use wordline_workload::trace::{ReadOptions, TraceReader};
@@ -91,7 +91,7 @@ fn replayed(config: DriveConfig, trace: &str) -> String {
     let footprint = Footprint::measure(&mut open().expect("a trace"), Bytes::kib(4)).expect("a trace");
     let placement = Placement::new(footprint, exported, Fit::Reject).expect("it fits");
     let mut replay = Replay::new(open, placement, ReplayOptions::default()).expect("a trace").map(|request| request.expect("a good line"));
-    let scope = wordline_report::Scope::new(&config.sheet.geometry, unit, config.cores);
+    let scope = wordline_figures::Scope::new(&config.sheet.geometry, unit, config.cores);
     let mut drive = Watched::new(config, Metrics::new(scope));
     let requests = drive.serve(&mut replay, Pace::Open { origin: Nanos::ZERO }, None);
     let totals = drive.observer.so_far();

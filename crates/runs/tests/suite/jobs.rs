@@ -1,6 +1,6 @@
 //! Jobs at the same time: they are the streams that they equal, their figures sum to those of the host, and options that cannot mean them are refused.
 
-use wordline_report::DriveResult;
+use wordline_figures::DriveResult;
 use wordline_runs::wear_out::{WearOut, wear_out};
 use wordline_runs::{Load, LoadKey, RunError, Workload};
 use wordline_workload::AnySpec;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use wordline_figures::result::Waf;
+use wordline_figures::{DriveResult, Report, TechniqueResult};
 use wordline_ftl::techniques::DECLARATIONS;
+use wordline_pages::phrases::{techniques, warnings};
 use wordline_plan::Plan;
-use wordline_report::result::Waf;
-use wordline_report::{DriveResult, Report, TechniqueResult};
 use wordline_runs::Load;
 
 use crate::{named, run};
@@ -55,7 +56,7 @@ fn counts_close_and_a_technique_that_never_acts_is_a_warning_with_its_reason() {
 fn what_nobody_asks_for_is_named() {
     let idle = ["techniques.idle-reclaim.on=true", "techniques.idle-reclaim.until_free=5", "techniques.idle-reclaim.after=10 s"];
     let result = served(&plan("pageftl", &[&["run.fill=100 %"], &idle[..]].concat()), "uniform-write", 3_000);
-    let told = of(&result, "idle-reclaim").warning();
+    let told = techniques::warning(of(&result, "idle-reclaim"));
     assert_eq!(told.as_deref(), Some("idle-reclaim is on, and acted 0 times: never asked, for want of dies that are idle for long enough"));
     assert!(result.warnings.iter().any(|warning| Some(warning) == told.as_ref()));
 }
@@ -67,7 +68,10 @@ fn a_comparison_names_drives_that_did_the_same_and_those_that_never_had_to_recla
         let fill = format!("run.fill={fill}");
         let base = served(&plan("pageftl", &[&fill]), "uniform-write", requests);
         let with = served(&plan("pageftl", &[&[fill.as_str()], other].concat()), "uniform-write", requests);
-        Report::new(vec![DriveResult { name: "base".to_owned(), ..base }, DriveResult { name: "with".to_owned(), ..with }]).warnings()
+        warnings::of_report(&Report::new(vec![
+            DriveResult { name: "base".to_owned(), ..base },
+            DriveResult { name: "with".to_owned(), ..with },
+        ]))
     };
     let has = |warnings: &[String], what: &str| warnings.iter().any(|warning| warning.contains(what));
     let same = compared(16_000, "100 %", &on);

@@ -1,7 +1,7 @@
 //! Does a life in leaps end where the whole life ends, whatever the number of its epochs?
 
+use wordline_figures::{LifeEnd, LifetimeResult};
 use wordline_plan::Plan;
-use wordline_report::{LifeEnd, LifetimeResult};
 use wordline_runs::wear_out::{Ends, Leaps, Pace, WearOut, wear_out};
 use wordline_runs::{Load, RunError, Workload};
 use wordline_units::Nanos;

@@ -1,7 +1,7 @@
 //! Quantities and figures of the runs of bursts.
 
-use wordline_report::histogram::Latencies;
-use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Heat, Scale};
+use wordline_figures::histogram::Latencies;
+use wordline_pages::html::figure::{Columns, Curve, Curves, Figure, Heat, Scale};
 
 use super::{At, CUBE, MINUS, PLAIN, Pattern, Seen, VERT};
 use crate::bench::Findings;

@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_drive::Image;
 use wordline_engine::{Event, Observer};
+use wordline_figures::DriveResult;
 use wordline_plan::Plan;
-use wordline_report::DriveResult;
 use wordline_runs::{Beside, Job, Load, RunError, Workload};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};

@@ -1,0 +1,34 @@
+//! The results of a run as they are written to JSON. Names and units are stable: a program may rely on them. The doc comments of this room are the
+//! reference manual; `docs/reference/output.md` is generated from them.
+
+mod capacity;
+mod checks;
+mod cost;
+mod drive;
+mod failures;
+mod flash;
+mod host;
+mod job;
+mod latency;
+mod load;
+mod phase;
+mod rewrites;
+mod techniques;
+mod trace;
+mod waits;
+
+pub use capacity::CapacityResult;
+pub use checks::ChecksResult;
+pub use cost::RunResult;
+pub use drive::{DriveResult, names};
+pub use failures::{FailedResult, LostResult};
+pub use flash::{BlocksResult, FlashResult, ReadErrors, Sanitised, Waf, WordlineResult, Wordlines};
+pub use host::HostResult;
+pub use job::JobResult;
+pub use latency::{ByOp, Latency, PriorityLatency, StageMeans};
+pub use load::{InFlight, SaturatedResult, Utilisation};
+pub use phase::PhaseResult;
+pub use rewrites::RewritesResult;
+pub use techniques::{AnswersResult, NumberResult, QuestionResult, TechniqueResult};
+pub use trace::TraceResult;
+pub use waits::{StopsOf, StopsResult, WaitResult};
