@@ -185,7 +185,7 @@ fn drive(kind: Kind, host: &Host) -> LiveDisk {
         };
         (drive, store)
     };
-    if kind.lies {
+    let disk = if kind.lies {
         let lie = move || {
             let (drive, store) = make();
             (drive, Liar { _store: store })
@@ -193,7 +193,10 @@ fn drive(kind: Kind, host: &Host) -> LiveDisk {
         LiveDisk::start_kept(lie, Timing::Off, About::default())
     } else {
         LiveDisk::start_kept(make, Timing::Off, About::default())
-    }
+    };
+    // Once it answers, it is built: what befalls the host comes later.
+    disk.look().expect("it runs");
+    disk
 }
 
 /// What each unit may hold: stamps of writes, 0 for nothing.
