@@ -8,9 +8,6 @@ use wordline_ftl::Config as FirmwareConfig;
 use wordline_ftl::config::Protection;
 use wordline_units::{Bytes, Celsius, Nanos, Rate};
 
-use crate::host::{Trims, Weights};
-use crate::tries::SearchSteps;
-
 /// Configuration of everything around the firmware. The plan has checked it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -85,6 +82,51 @@ pub struct Costs {
     pub unit: Nanos,
     /// Time to order one flash operation and handle its report.
     pub operation: Nanos,
+}
+
+/// Way in which the drive gives a TRIM of several pages to its firmware.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trims {
+    /// Whole: all its pages become stale in one event.
+    #[default]
+    Whole,
+    /// Page by page: the next page becomes stale when the firmware has acknowledged the one before, which includes that its data are unreadable where they have
+    /// to be (000 §5.4, 002 §7: "when a secured page needs to be invalidated").
+    ByPage,
+}
+
+/// Weights by which the drive takes requests from the host's queues, as in NVMe's weighted round robin with an urgent class. Urgent requests go first; then
+/// come rounds in which each other class may give as many requests as its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// Requests of high priority in a round, at least 1.
+    pub high: u32,
+    /// Requests of normal priority in a round, at least 1.
+    pub normal: u32,
+    /// Requests of low priority in a round, at least 1.
+    pub low: u32,
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights { high: 4, normal: 2, low: 1 }
+    }
+}
+
+/// Steps of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchSteps {
+    /// Distance between two positions of a reference, in steps of [`ReadOffsets::STEP`]; 0: there is no search.
+    pub width: u8,
+    /// Number of positions to each side of where the search begins.
+    pub reach: u8,
+}
+
+impl SearchSteps {
+    /// Widest distance between two positions, and the most positions to a side, for which offsets fit their registers.
+    pub const MOST: SearchSteps = SearchSteps { width: 10, reach: 12 };
+    /// Fewest positions to a side that show a valley.
+    pub const LEAST_REACH: u8 = 2;
 }
 
 impl Config {

@@ -1,256 +1,140 @@
-//! The drive and its calendar.
+//! The drive, as its callers hold it: every call is one line to the part that carries it out.
 
-use wordline_chip::Chip;
-use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
-use wordline_flash::Spans;
-use wordline_ftl::techniques::hooks::Hook;
+use std::ops::Range;
+
+use wordline_cells::{Age, History};
+use wordline_chip::{DieFault, Mark};
+use wordline_engine::{BlockView, EventLog, Observer, UnitPlace};
+use wordline_ftl::techniques::counts::TechniqueCounts;
 use wordline_ftl::techniques::seam::Technique;
-use wordline_ftl::{Acknowledgement, Firmware, Request};
-use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
+use wordline_ftl::{BlockGroup, Doubt, Firmware, RewriteCounts, Trust};
+use wordline_units::{BlockId, Bytes, Cause, Celsius, DieId, HostOp, HostRequest, Nanos, PlaneId, RequestId, Wear, WordlineSet};
 
-use crate::cells::PayloadOf;
 use crate::config::Config;
-use crate::data::DataPlane;
+use crate::device::dies::PayloadOf;
 use crate::events::Events;
-use crate::faults::Waiting;
-use crate::flash::{Flight, FlightSlot};
-use crate::habits::Habits;
-use crate::host::{HostQueues, InFlight, Pace, Trims};
-use crate::leap::Epoch;
-use crate::silent::ToCome;
-use crate::stripe::{Stripe, Units, Wiring};
-use crate::tries::Tries;
-
-/// An event of the calendar. The type is one word, so that it goes into the calendar in a register: written to memory part by part and read as a whole, it
-/// would stall the processor at every event.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Due {
-    /// The next request of an open loop arrives.
-    Arrival,
-    /// A core receives a part of a request.
-    Hear { part: u32 },
-    /// A page has been sensed, unless that was broken off since.
-    Sensed { flight: FlightSlot, attempt: u16 },
-    /// A page has left the die.
-    Transferred { flight: FlightSlot },
-    /// A read is corrected and in DRAM.
-    Read { flight: FlightSlot },
-    /// A read could not be corrected and is tried again with other references.
-    Retry { flight: FlightSlot },
-    /// A die that programs can take in the data of its next program.
-    TakeIn { flight: FlightSlot },
-    /// A die has the data of its next program.
-    TakenIn { flight: FlightSlot },
-    /// A program, an erase or a copyback has ended, unless it was suspended since.
-    Worked { flight: FlightSlot, attempt: u16 },
-    /// A part of a copyback before its program has ended.
-    Copied { flight: FlightSlot, attempt: u16 },
-    /// A die may accept a suspend now.
-    TrySuspend { flight: FlightSlot, attempt: u16 },
-    /// A suspend has taken hold, unless a sooner one was ordered since.
-    Suspended { flight: FlightSlot, attempt: u16 },
-    /// The die is free after a read that was broken off.
-    Aborted { flight: FlightSlot },
-    /// A read's data has reached the host.
-    Delivered { slot: u32 },
-    /// The deadline of a core has come.
-    Tick { core: u32 },
-    /// A part of a die fails, as it was ordered to.
-    Harm { number: u32 },
-}
-
-const _: () = assert!(size_of::<Due>() == 8);
-
-/// The part of a host request that goes to one core.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    slot: u32,
-    core: u32,
-    request: Request,
-}
+use crate::failed::lost_bytes;
+use crate::faults::{Fault, PowerCut};
+use crate::follow::{mapped, unit_places};
+use crate::host::capacitors::Capacitors;
+use crate::host::carried::HostBytes;
+use crate::host::data::{DataPlane, is_fit};
+use crate::host::jobs::{JobLoad, Jobs};
+use crate::host::queues::Pace;
+use crate::life::chip_off::{self, Desoldered};
+use crate::life::control::{self, Located};
+use crate::life::habits::Habits;
+use crate::life::health::{self, Health};
+use crate::life::image::{self, Image, ImageError, NotQuiet};
+use crate::life::leap::{self, Bound, Leaps, Leapt, ReadLeapt, Rest};
+use crate::life::loss::{self, LbaStatus, Loss};
+use crate::life::precondition::{self, Aged};
+use crate::life::rest::{self, Restless};
+use crate::life::{construct, inspect, set_age, wake};
+use crate::machine::{Machine, Parts};
+use crate::place::FlashPlace;
 
 /// A drive in virtual time.
 #[derive(Debug)]
 pub struct Drive {
-    pub(crate) config: Config,
-    pub(crate) calendar: Calendar<Due>,
-    pub(crate) log: EventLog,
-    /// Events that no observer has been shown yet.
-    pub(crate) events: Events,
-    pub(crate) chips: IdMap<DieId, Chip>,
-    pub(crate) ftls: Vec<Firmware>,
-    pub(crate) stripe: Stripe,
-    pub(crate) wiring: Wiring,
-    pub(crate) cores: Vec<Server>,
-    ticks: Vec<Nanos>,
-    pub(crate) channels: Vec<Bus>,
-    pub(crate) ecc: Vec<Server>,
-    pub(crate) ecc_rate: Option<wordline_units::Rate>,
-    /// Entries of the read-retry table; 1: no retry is possible.
-    pub(crate) read_levels: u32,
-    pub(crate) dram: Option<Bus>,
-    link_in: Option<Bus>,
-    link_out: Option<Bus>,
-    pub(crate) flights: Vec<Flight>,
-    pub(crate) idle_flights: Vec<FlightSlot>,
-    /// Program or erase that each die is busy with.
-    pub(crate) working: IdMap<DieId, FlightSlot>,
-    /// Program that each die does next, while it is busy with one.
-    pub(crate) following: IdMap<DieId, FlightSlot>,
-    parts: Vec<Part>,
-    idle_parts: Vec<u32>,
-    pub(crate) host: HostQueues,
-    /// Next request of an open loop.
-    pub(crate) expected: Option<HostRequest>,
-    /// Tries of the read that keeps a die after a failed try.
-    pub(crate) tries: IdMap<DieId, Tries>,
-    pub(crate) parked: crate::parked::ParkedReads,
-    /// Die whose operation was reported last.
-    pub(crate) reporting: DieId,
-    /// Scratch list for the spare areas of one report.
-    pub(crate) spare: Vec<wordline_units::Lpn>,
-    completed: u64,
-    /// Bytes of the drive, if it keeps data.
-    pub(crate) data: Option<Box<DataPlane>>,
-    /// Number of flash operations that have ended.
-    pub(crate) operations: u64,
-    pub(crate) units: Units,
-    /// Faults on demand that wait for an operation.
-    pub(crate) waiting: Option<Box<Waiting>>,
-    /// Faults that were ordered for instants, until they have come.
-    pub(crate) to_come: Vec<Option<ToCome>>,
-    /// The present epoch, if one has begun.
-    pub(crate) epoch: Option<Epoch>,
-    /// Use of block groups over the epochs so far.
-    pub(crate) habits: Habits,
-    /// Number of reads that each read of the host stands for.
-    pub(crate) read_times: u32,
+    machine: Machine,
+    leaps: Leaps,
 }
 
 impl Drive {
+    fn of(machine: Machine) -> Drive {
+        Drive { machine, leaps: Leaps::default() }
+    }
+
+    /// Events that no observer has been shown yet.
+    pub(crate) fn events(&mut self) -> &mut Events {
+        self.machine.events()
+    }
+
     /// Creates a new drive, with all blocks erased. The drive keeps no bytes.
     pub fn new(config: Config, events: Events) -> Drive {
         Drive::with_payload(config, events, &mut |_| None)
     }
-}
 
-impl Drive {
     /// Creates a new drive, with all blocks erased, whose dies keep bytes in what `payload` gives them.
     pub fn with_payload(config: Config, events: Events, payload: &mut PayloadOf<'_>) -> Drive {
-        let mut drive = Drive::assemble(config, events, payload);
-        // Techniques may have timers that are due before the first request.
-        (0..drive.config.cores).for_each(|core| drive.pump(Nanos::ZERO, core));
-        drive
+        let mut machine = Machine::assemble(config, events, payload);
+        machine.start();
+        Drive::of(machine)
     }
 
-    /// Puts a drive together whose firmware has not been asked for anything yet.
-    pub(crate) fn assemble(config: Config, events: Events, payload: &mut PayloadOf<'_>) -> Drive {
-        let geometry = config.sheet.geometry;
-        let (chips, read_levels) = crate::cells::dies(&config, payload);
-        let keeps = chips[DieId(0)].payload().is_some();
-        let stripe = Stripe::new(config.cores, config.stripe_units);
-        let wiring = Wiring::new(&geometry, config.cores);
-        let dies = geometry.dies() / config.cores;
-        let ftls = (0..config.cores)
-            .map(|core| {
-                let mut firmware = config.firmware.clone();
-                firmware.dies = dies;
-                firmware.core = core;
-                firmware.read_entries = read_levels;
-                firmware.read_search = config.searches();
-                firmware.codeword_bits = config.cells.as_ref().map_or(0, |cells| (8.0 * cells.physics.ecc.codeword) as u32);
-                firmware.keeps_data = keeps;
-                let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
-                assert!(!keeps || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
-                firmware.seed = config.seed;
-                firmware.exported_units = stripe.share(core, config.exported_units);
-                firmware.factory_bad =
-                    (0..dies as u16).map(|local| crate::cells::factory_bad(&chips[wiring.die(core, DieId(local))], &geometry)).collect();
-                let mut core = Firmware::new(firmware);
-                config.cells.iter().for_each(|cells| core.warmth(Nanos::ZERO, cells.temperature));
-                core
-            })
-            .collect();
-        Drive {
-            calendar: Calendar::default(),
-            log: EventLog::default(),
-            events,
-            chips,
-            ftls,
-            stripe,
-            wiring,
-            cores: vec![Server::default(); config.cores as usize],
-            ticks: vec![Nanos::MAX; config.cores as usize],
-            channels: vec![Bus::new(config.channel); geometry.channels as usize],
-            ecc: vec![Server::default(); geometry.channels as usize],
-            ecc_rate: config.ecc.rate,
-            read_levels,
-            dram: config.dram.map(Bus::new),
-            link_in: config.link.map(Bus::new),
-            link_out: config.link.map(Bus::new),
-            flights: Vec::new(),
-            idle_flights: Vec::new(),
-            working: IdMap::from_fn(geometry.dies() as usize, |_| FlightSlot::NONE),
-            following: IdMap::from_fn(geometry.dies() as usize, |_| FlightSlot::NONE),
-            parts: Vec::new(),
-            idle_parts: Vec::new(),
-            host: HostQueues::new(config.weights),
-            expected: None,
-            tries: IdMap::from_fn(geometry.dies() as usize, |_| Tries::default()),
-            parked: crate::parked::ParkedReads::default(),
-            reporting: DieId(0),
-            spare: Vec::new(),
-            completed: 0,
-            data: keeps.then(|| {
-                let Config { firmware, cores, .. } = &config;
-                Box::new(DataPlane::new(firmware.unit.0, geometry.page.0, *cores, firmware.buffer.units))
-            }),
-            operations: 0,
-            units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
-            waiting: None,
-            to_come: Vec::new(),
-            epoch: None,
-            habits: Habits::default(),
-            read_times: 1,
-            config,
-        }
+    /// Recovers the drive, with the same configuration, from what `payload` gives its dies and what `capacitors` have kept: everything that was durable is
+    /// back. [`Firmware::recovery`] tells how much was read for it.
+    pub fn wake(config: Config, events: Events, payload: &mut PayloadOf<'_>, capacitors: Option<Box<dyn Capacitors>>) -> Drive {
+        Drive::wake_by(config, events, payload, capacitors, Trust::Everything)
+    }
+
+    /// Recovers the drive as [`Drive::wake`] does, with the evidence that `trust` accepts.
+    pub fn wake_by(
+        config: Config,
+        events: Events,
+        payload: &mut PayloadOf<'_>,
+        capacitors: Option<Box<dyn Capacitors>>,
+        trust: Trust,
+    ) -> Drive {
+        Drive::of(wake::wake(config, events, payload, capacitors, trust))
+    }
+
+    /// Creates a drive of this `config` that goes on where `image` was taken, at time zero: what was written, locked or erased before then was so at time zero.
+    /// The seed of `config` may be another: dice go on under it, while blocks that were bad stay bad.
+    pub fn from_image(config: Config, image: Image, events: Events) -> Result<Drive, ImageError> {
+        Ok(Drive::of(image::from_image(config, image, events)?))
+    }
+
+    /// Creates a drive as [`Drive::from_image`] does, at the instant `now` at which the image was taken: what the cells hold is as old as it was then.
+    pub fn from_image_at(config: Config, image: Image, now: Nanos, events: Events) -> Result<Drive, ImageError> {
+        Ok(Drive::of(image::from_image_at(config, image, now, events)?))
     }
 
     /// Configuration of the drive.
     pub fn config(&self) -> &Config {
-        &self.config
+        self.machine.config()
     }
 
     /// The present instant.
     pub fn now(&self) -> Nanos {
-        self.calendar.now()
+        self.machine.now()
     }
 
     /// Event log of the run so far, which identifies it.
     pub fn log(&self) -> &EventLog {
-        &self.log
+        self.machine.log()
     }
 
     /// Adds techniques that no plan names to each core, before the first request: see [`Firmware::join`].
     pub fn join(&mut self, mut technique: impl FnMut() -> Box<dyn Technique>) {
-        self.ftls.iter_mut().for_each(|ftl| ftl.join(technique()));
-        (0..self.config.cores).for_each(|core| self.pump(self.now(), core));
+        self.machine.ftls_mut().iter_mut().for_each(|ftl| ftl.join(technique()));
+        self.machine.start();
     }
 
     /// Firmware cores of the drive.
     pub fn firmware(&self) -> &[Firmware] {
-        &self.ftls
+        self.machine.ftls()
     }
 
     /// Number of acknowledged requests.
     pub fn completed(&self) -> u64 {
-        self.completed
+        self.machine.host().completed()
     }
 
     /// Number of requests that have arrived and are not yet acknowledged.
     pub fn outstanding(&self) -> u32 {
-        self.host.outstanding
+        self.machine.host().outstanding()
+    }
+
+    /// Number of flash operations that have ended.
+    pub fn operations(&self) -> u64 {
+        self.machine.operations()
+    }
+
+    /// Size of one unit in bytes.
+    pub fn unit_bytes(&self) -> Bytes {
+        self.config().firmware.unit
     }
 
     /// Serves `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged.
@@ -264,399 +148,469 @@ impl Drive {
         completions: Option<u64>,
         observer: &mut dyn Observer,
     ) -> u64 {
-        let before = self.completed;
-        let goal = completions.map_or(u64::MAX, |count| before + count);
-        let mut exhausted = false;
-        while self.completed < goal {
-            match pace {
-                Pace::Closed { depth } => {
-                    while !exhausted && self.host.outstanding < depth {
-                        match load.next() {
-                            Some(request) => self.arrive(self.calendar.now(), &request),
-                            None => exhausted = true,
-                        }
-                    }
-                }
-                Pace::Open { origin } => {
-                    if self.expected.is_none() && !exhausted {
-                        self.expected = load.next();
-                        exhausted = self.expected.is_none();
-                        if let Some(request) = &self.expected {
-                            // A trace whose lines are out of order cannot bring a request into the past.
-                            self.calendar.enter((origin + request.at).max(self.calendar.now()), Due::Arrival);
-                        }
-                    }
-                }
-            }
-            if exhausted && self.host.outstanding == 0 && self.expected.is_none() {
-                break;
-            }
-            let Some((now, due)) = self.calendar.pop() else {
-                panic!("{}", self.post_mortem("nothing is due, yet requests are outstanding"));
-            };
-            self.handle(now, due);
-            if self.events.is_full() {
-                self.events.show(observer);
-            }
-        }
-        self.completed - before
+        self.machine.serve(load, pace, completions, observer)
     }
 
-    pub(crate) fn handle(&mut self, now: Nanos, due: Due) {
-        match due {
-            Due::Hear { part } => {
-                let Part { slot, core, request } = self.parts[part as usize];
-                self.host.requests[slot as usize].heard = now;
-                if self.data.is_some() && request.op == HostOp::Read {
-                    self.resolve(core, slot, &request);
-                }
-                let units = self.ftls[core as usize].submit(now, request).invalidated;
-                if units > 0 {
-                    self.emit(now, Event::Invalidated { die: self.wiring.die(core, DieId(0)), units });
-                }
-                if self.events.follows() && request.op == HostOp::Trim {
-                    self.tell_trimmed(now, core, &request);
-                }
-                self.pump(now, core);
-            }
-            Due::Sensed { flight, attempt } => self.sensed(now, flight, attempt),
-            Due::Transferred { flight } => self.transferred(now, flight),
-            Due::Read { flight } => self.read_done(now, flight),
-            Due::Retry { flight } => self.retry(now, flight),
-            Due::TakeIn { flight } => self.take_in_next(now, flight),
-            Due::TakenIn { flight } => self.next_taken_in(now, flight),
-            Due::Worked { flight, attempt } => self.worked(now, flight, attempt),
-            Due::Copied { flight, attempt } => self.copied(now, flight, attempt),
-            Due::TrySuspend { flight, attempt } => self.try_suspend(now, flight, attempt),
-            Due::Suspended { flight, attempt } => self.suspended(now, flight, attempt),
-            Due::Aborted { flight } => self.aborted(now, flight),
-            Due::Delivered { slot } => self.complete(now, slot),
-            Due::Tick { core } => {
-                self.ticks[core as usize] = Nanos::MAX;
-                self.ftls[core as usize].tick(now);
-                self.pump(now, core);
-            }
-            Due::Harm { number } => self.come_true(number),
-            Due::Arrival => {
-                let request = self.expected.take().expect("an arrival is due only while a request is expected");
-                self.arrive(now, &request);
-            }
-        }
-    }
-
-    /// Do everything that `core` wants done now.
-    pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
-        if self.data.is_some() {
-            self.follow(core);
-        }
-        self.converse(now, core);
-        let ftl = &mut self.ftls[core as usize];
-        let deadline = ftl.next_deadline();
-        if deadline.is_some() || ftl.has_notes() {
-            self.wait(now, core, deadline);
-        }
-    }
-
-    /// Schedule `deadline` of `core` and log its notes.
-    #[inline(never)]
-    fn wait(&mut self, now: Nanos, core: u32, mut deadline: Option<Nanos>) {
-        if deadline.is_some_and(|deadline| deadline <= now) {
-            // It has passed unseen, as the first does of a core that nothing was asked of; the next may be hidden behind it.
-            self.ftls[core as usize].tick(now);
-            if self.data.is_some() {
-                self.follow(core);
-            }
-            self.converse(now, core);
-            deadline = self.ftls[core as usize].next_deadline();
-        }
-        while let Some(note) = self.ftls[core as usize].note() {
-            let Some(event) = self.event_of(now, core, note) else { continue };
-            self.emit(now, event);
-        }
-        if let Some(deadline) = deadline
-            && deadline > now
-            && deadline < self.ticks[core as usize]
-        {
-            self.ticks[core as usize] = deadline;
-            self.calendar.enter(deadline, Due::Tick { core });
-        }
-    }
-
-    /// Carry out the operations of `core` and complete what it acknowledges, until neither is left.
-    #[inline(always)]
-    fn converse(&mut self, now: Nanos, core: u32) {
-        while let Some(operation) = self.ftls[core as usize].next_operation(now) {
-            self.issue(now, core, &operation);
-        }
-        while let Some(done) = self.ftls[core as usize].acknowledge() {
-            self.acknowledged(now, done);
-        }
-        debug_assert!(self.ftls[core as usize].next_operation(now).is_none(), "it had nothing more to say, and has been told nothing");
-    }
-
-    #[inline(always)]
-    pub(crate) fn emit(&mut self, now: Nanos, event: Event) {
-        write_down(&mut self.log, &mut self.events, now, event);
-    }
-
-    pub(crate) fn arrive(&mut self, now: Nanos, request: &HostRequest) {
-        let end = request.sector + u64::from(request.sectors);
-        assert!(
-            end <= self.config.exported_units * self.units.sectors(),
-            "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
-        );
-        assert!(request.sectors > 0 || request.op == HostOp::Flush, "only a flush has no sectors");
-        let &HostRequest { sector, sectors, op, attributes, fua, job, .. } = request;
-        let slot = self.host.arrive(InFlight {
-            op,
-            attributes,
-            fua,
-            sector,
-            sectors,
-            left: 0,
-            arrived: now,
-            fetched: now,
-            heard: now,
-            parts: 0,
-            ok: true,
-            blank: 0,
-            stages: Stages::default(),
-            core: Nanos::ZERO,
-            dram: Nanos::ZERO,
-            served_by: None,
-            job,
-        });
-        self.emit(now, Event::Arrived { request: RequestId(slot), op, attributes, sectors });
-        if self.host.nobody_waits() && self.host.inside < self.config.queue_depth {
-            self.host.pass(attributes.priority);
-            self.take_in(now, slot);
-        } else {
-            self.host.wait(slot);
-            self.fetch(now);
-        }
-    }
-
-    /// Take in waiting requests, as far as the device's queue has room.
-    #[inline]
-    fn fetch(&mut self, now: Nanos) {
-        while self.host.inside < self.config.queue_depth {
-            let Some(slot) = self.host.next() else {
-                break;
-            };
-            self.take_in(now, slot);
-        }
-    }
-
-    fn take_in(&mut self, now: Nanos, slot: u32) {
-        self.host.inside += 1;
-        let InFlight { op, sector, sectors, arrived, attributes, fua, job, .. } = self.host.requests[slot as usize];
-        let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
-        // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
-        let (mut data_in, mut held_dram) = (now, Nanos::ZERO);
-        if op == HostOp::Write {
-            if let Some(link) = &mut self.link_in {
-                data_in = data_in.max(link.transfer(now, bytes, Nanos::ZERO).1);
-            }
-            if let Some(dram) = &mut self.dram {
-                let (span, end) = dram.transfer(now, bytes, Nanos::ZERO);
-                (held_dram, data_in) = (span, data_in.max(end));
-            }
-        }
-        let mut asked = HostRequest { at: arrived, sector, sectors, op, attributes, fua, job };
-        if op == HostOp::Trim && self.config.trims == Trims::ByPage {
-            asked.sectors = self.page_from(sector, sectors);
-            self.host.requests[slot as usize].left = sectors - asked.sectors;
-        }
-        let (worked, held_core, parts) = self.give(now, slot, &asked, self.config.costs.command, data_in);
-        let request = &mut self.host.requests[slot as usize];
-        request.fetched = now;
-        request.parts = parts;
-        request.stages.host_queue = now - arrived;
-        request.stages.core = worked - now;
-        request.stages.dram = data_in.saturating_sub(worked);
-        (request.core, request.dram) = (held_core, held_dram);
-    }
-
-    /// Give `asked`, of the request in `slot`, to the cores that own its units, each part at `ready` or later. Taking it in costs each of them `command`.
-    /// Returns the instant at which the cores have worked on it, for how long they did, and the number of parts.
-    #[inline(always)]
-    fn give(&mut self, now: Nanos, slot: u32, asked: &HostRequest, command: Nanos, ready: Nanos) -> (Nanos, Nanos, u32) {
-        let (first, units) = self.units.touched(asked.sector, asked.sectors);
-        let (mut worked, mut held) = (now, Nanos::ZERO);
-        let mut parts = 0;
-        for core in 0..self.config.cores {
-            let Some(request) = self.cut(asked, core, first, units) else { continue };
-            self.ftls[core as usize].prefetch(&request);
-            let cost = command + self.config.costs.unit * u64::from(request.units);
-            let done = self.cores[core as usize].occupy(now, cost);
-            worked = worked.max(done);
-            held += cost;
-            parts += 1;
-            let part = self.store_part(Part { slot, core, request });
-            self.calendar.enter(done.max(ready), Due::Hear { part });
-        }
-        (worked, held, parts)
-    }
-
-    /// Number of the `sectors` from `sector` that lie in its page.
-    pub(crate) fn page_from(&self, sector: u64, sectors: u32) -> u32 {
-        let page = self.config.sheet.geometry.page.0 / SECTOR_BYTES;
-        ((page - sector % page) as u32).min(sectors)
-    }
-
-    /// Go on with the TRIM in `slot`, which goes page by page and of which a page is done.
-    #[cold]
-    #[inline(never)]
-    fn trim_on(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, attributes, fua, sector, sectors, left, arrived, job, .. } = self.host.requests[slot as usize];
-        let next = sector + u64::from(sectors - left);
-        let asked = HostRequest { at: arrived, sector: next, sectors: self.page_from(next, left), op, attributes, fua, job };
-        let (_, held, parts) = self.give(now, slot, &asked, Nanos::ZERO, now);
-        let request = &mut self.host.requests[slot as usize];
-        request.left -= asked.sectors;
-        request.parts = parts;
-        request.core += held;
-    }
-
-    /// Part of `asked` that falls to `core`. It touches `units` units from `first`, a run that is consecutive in the core.
-    #[inline]
-    pub(crate) fn cut(&self, asked: &HostRequest, core: u32, first: u64, units: u32) -> Option<Request> {
-        let &HostRequest { op, sector, sectors, attributes, fua, .. } = asked;
-        if op == HostOp::Flush {
-            return Some(Request { id: 0, op, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, attributes, fua });
-        }
-        let (lpn, end) = (self.stripe.share(core, first), self.stripe.share(core, first + u64::from(units)));
-        if lpn == end {
-            return None;
-        }
-        // The request may begin and end inside a unit; only the core that owns that unit skips sectors.
-        let skip_head = if self.stripe.locate(first).0 == core { (sector - first * self.units.sectors()) as u32 } else { 0 };
-        let last = first + u64::from(units) - 1;
-        let stop = (last + 1) * self.units.sectors() - (sector + u64::from(sectors));
-        let skip_tail = if self.stripe.locate(last).0 == core { stop as u32 } else { 0 };
-        Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, attributes, fua })
-    }
-
-    /// Store `part`. Returns its number, which its request carries from now on.
-    #[inline]
-    fn store_part(&mut self, mut part: Part) -> u32 {
-        let free = self.idle_parts.pop();
-        let slot = free.unwrap_or(self.parts.len() as u32);
-        part.request.id = slot;
-        match free {
-            Some(slot) => self.parts[slot as usize] = part,
-            None => self.parts.push(part),
-        }
-        slot
-    }
-
-    fn acknowledged(&mut self, now: Nanos, done: Acknowledgement) {
-        let slot = self.parts[done.id as usize].slot;
-        self.idle_parts.push(done.id);
-        let request = &mut self.host.requests[slot as usize];
-        request.ok &= done.ok;
-        request.blank += done.blank;
-        if self.data.is_some() {
-            request.ok &= !self.data.as_ref().is_some_and(|data| data.is_spoiled(RequestId(slot)));
-        }
-        request.parts -= 1;
-        if request.parts > 0 {
-            return;
-        }
-        if request.left > 0 {
-            return self.trim_on(now, slot);
-        }
-        let rest = now - request.arrived - request.stages.total();
-        let Spans { die, channel, ecc } = done.released_by.unwrap_or_default();
-        let flash = die + channel + ecc;
-        let stages = &mut request.stages;
-        if flash <= rest {
-            (stages.die, stages.channel, stages.ecc) = (die, channel, ecc);
-            request.served_by = done.released_by.map(|_| self.reporting);
-            let waited = rest - flash;
-            if request.op == HostOp::Read { stages.die_wait = waited } else { stages.buffer = waited }
-        } else {
-            // The operation that released it began before it arrived (a flush, a wait for room): all of it was waiting.
-            stages.buffer = rest;
-        }
-        let delivered = if request.op == HostOp::Read { self.deliver(now, slot) } else { now };
-        if delivered == now {
-            self.complete(now, slot);
-        } else {
-            self.calendar.enter(delivered, Due::Delivered { slot });
-        }
-    }
-
-    /// Send a read's data to the host. Returns the instant of its arrival.
-    fn deliver(&mut self, now: Nanos, slot: u32) -> Nanos {
-        let request = &mut self.host.requests[slot as usize];
-        let bytes = Bytes(u64::from(request.sectors) * SECTOR_BYTES);
-        let mut end = now;
-        if let Some(dram) = &mut self.dram {
-            let (span, there) = dram.transfer(now, bytes, Nanos::ZERO);
-            (request.dram, end) = (span, end.max(there));
-        }
-        if let Some(link) = &mut self.link_out {
-            end = end.max(link.transfer(now, bytes, Nanos::ZERO).1);
-        }
-        request.stages.dram += end - now;
-        end
-    }
-
-    fn complete(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, attributes, sector, sectors, arrived, ok, blank, stages, core, dram, served_by: die, job, .. } =
-            self.host.requests[slot as usize];
-        self.host.inside -= 1;
-        self.host.leave(slot);
-        self.completed += 1;
-        let for_failure = !ok && self.is_for_failure(op, sector, sectors, die);
-        let request = RequestId(slot);
-        let done = Completion { request, op, attributes, sectors, sector, arrived, stages, core, dram, ok, for_failure, blank, die, job };
-        self.emit(now, Event::Completed(done));
-        self.fetch(now);
-    }
-
-    /// Host slot and request of a part.
-    pub(crate) fn part(&self, part: u32) -> (u32, Request) {
-        let Part { slot, request, .. } = self.parts[part as usize];
-        (slot, request)
-    }
-
-    /// Id that the next request will have.
-    pub(crate) fn next_request(&self) -> RequestId {
-        RequestId(self.host.next_slot())
+    /// Serves `jobs` until `completions` more requests are acknowledged, or, with `None`, until all jobs are over and everything is acknowledged. Returns the
+    /// number of acknowledged requests.
+    ///
+    /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
+    pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut impl JobLoad, completions: Option<u64>, observer: &mut dyn Observer) -> u64 {
+        self.machine.serve_jobs(jobs, load, completions, observer)
     }
 
     /// Instant of the next event, if any is pending.
     pub fn next_at(&self) -> Option<Nanos> {
-        self.calendar.next_at()
+        self.machine.next_at()
     }
 
     /// Executes the next event. Returns true if there was one.
     pub fn step(&mut self) -> bool {
-        let Some((now, due)) = self.calendar.pop() else { return false };
-        self.handle(now, due);
-        true
+        self.machine.step()
     }
 
     /// Executes all events up to `until`, which becomes the present instant.
     pub fn run_until(&mut self, until: Nanos) {
-        while self.calendar.next_at().is_some_and(|at| at <= until) {
-            let Some((now, due)) = self.calendar.pop() else { return };
-            self.handle(now, due);
+        self.machine.run_until(until)
+    }
+
+    /// Submits `request`, which arrives now, with `bytes` if it is a write. Its [`wordline_engine::Event::Completed`] carries the returned id, which is
+    /// free for another request after that.
+    ///
+    /// # Panics
+    /// If the request runs past the drive's end, or `bytes` are not those of its sectors: the host edge must refuse both.
+    pub fn submit(&mut self, request: &HostRequest, bytes: &[u8]) -> RequestId {
+        let bytes = if request.op == HostOp::Write || !bytes.is_empty() { HostBytes::These(bytes.to_vec()) } else { HostBytes::None };
+        self.submit_with(request, bytes)
+    }
+
+    /// Submits `request` as [`Drive::submit`] does, with bytes that the drive owns until it is told to let go of them.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn submit_with(&mut self, request: &HostRequest, bytes: HostBytes) -> RequestId {
+        assert!(is_fit(request, &bytes), "a write brings the bytes of its sectors, and nothing else brings any");
+        let id = self.machine.host().next_request();
+        if let Some(data) = self.machine.data_mut() {
+            data.bring(id, bytes);
         }
-        self.calendar.advance(until);
+        self.machine.arrive(self.machine.now(), request);
+        id
     }
 
-    /// Explanation why the run cannot go on, with what is needed to repeat it.
-    pub(crate) fn post_mortem(&self, what: &str) -> String {
-        format!("{what}\nseed {}, event {}, now {}; the last events:\n{}", self.config.seed, self.log.count(), self.now(), self.log.tail())
+    /// Connects `capacitors`, which keep the write buffers where the configuration says so. It must be called before the first request.
+    pub fn connect(&mut self, capacitors: Box<dyn Capacitors>) {
+        if let Some(data) = self.machine.data_mut() {
+            data.connect(capacitors);
+        }
     }
-}
 
-/// Log that `event` happened, and keep it for the observer.
-#[inline(always)]
-pub(crate) fn write_down(log: &mut EventLog, events: &mut Events, now: Nanos, event: Event) {
-    log.record(now, &event);
-    events.happened(now, event);
+    /// Bytes that the completed read `read` returns. They must be fetched before anything else is submitted.
+    pub fn bytes_of(&self, read: RequestId) -> &[u8] {
+        self.machine.data().and_then(|data| data.bytes_of(read)).unwrap_or(&[])
+    }
+
+    /// First sector of the completed `read` that was lost when the drive took it in, counted from the read's first; `None`: none was, as far as was known. It
+    /// must be asked before anything else is submitted.
+    pub fn first_lost(&self, read: RequestId) -> Option<u32> {
+        self.machine.data()?.first_lost(read)
+    }
+
+    /// Frees the bytes of `request`, which has been completed. Without this call they are freed when its id is given to another request.
+    pub fn let_go(&mut self, request: RequestId) {
+        if let Some(data) = self.machine.data_mut() {
+            data.let_go(request);
+        }
+    }
+
+    /// Frees the bytes of the completed `write` and returns their buffer, for reuse; empty, if the write brought none.
+    pub fn take_bytes(&mut self, write: RequestId) -> Vec<u8> {
+        self.machine.data_mut().map_or_else(Vec::new, |data| data.take_bytes(write))
+    }
+
+    /// Memory in bytes held by requests under way, by requests not let go of, and by buffers kept for the next ones.
+    pub fn request_bytes(&self) -> usize {
+        self.machine.data().map_or(0, DataPlane::request_bytes)
+    }
+
+    /// True if the unit that holds `sector` was written, and not trimmed since.
+    pub fn holds(&self, sector: u64) -> bool {
+        self.is_held(self.machine.host().units().holding(sector))
+    }
+
+    /// True if mapping unit `unit` of the drive was written, and not trimmed since.
+    pub fn is_held(&self, unit: u64) -> bool {
+        inspect::is_held(&self.machine, unit)
+    }
+
+    /// Mark of the unit `lpn` of `core` on flash, for audits.
+    pub fn mark_of(&mut self, core: u32, lpn: u32) -> Option<Mark> {
+        let Parts { ftls, device, data, .. } = self.machine.parts();
+        data.as_ref()?.mark_of(core, lpn, &ftls[core as usize], device.dies_mut())
+    }
+
+    /// Injects `fault` beside those that are active. A die, plane or blocks that fail for good are an event, [`wordline_engine::Event::Harmed`].
+    ///
+    /// # Panics
+    /// If it names a die, or a part of one, that is not there.
+    pub fn inject(&mut self, fault: Fault) {
+        match fault {
+            Fault::Die(die, fault) => self.machine.harm(die, fault),
+            Fault::Program { programs } => self.machine.faults_mut().0.fail_programs(programs),
+            Fault::Power { after, seed } => {
+                let (faults, device) = self.machine.faults_mut();
+                faults.cut_power(after, seed, device);
+            }
+        }
+    }
+
+    /// All active faults, with what is left of them.
+    pub fn faults(&self) -> Vec<Fault> {
+        let of_dies = self.machine.dies().iter().flat_map(|(die, chip)| chip.faults().into_iter().map(move |fault| Fault::Die(die, fault)));
+        of_dies.chain(self.machine.faults().waiting()).collect()
+    }
+
+    /// Clears all faults but those of dies, planes and blocks, which have failed for good. Destroyed data stays destroyed, and power does not come back.
+    pub fn clear_faults(&mut self) {
+        self.machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.clear_faults());
+        self.machine.faults_mut().0.clear();
+    }
+
+    /// Corrupts the page at `place` with bit flips drawn from `seed`: it cannot be corrected until its block is erased. Returns true if something was
+    /// programmed there.
+    ///
+    /// # Panics
+    /// If there is no such page.
+    pub fn corrupt(&mut self, place: &FlashPlace, seed: u64) -> bool {
+        self.machine.dies_mut()[place.die].corrupt(place.plane, place.block, place.page, seed)
+    }
+
+    /// Place at which a power cut on demand has struck. From then on no operation of the firmware reaches a die.
+    #[inline]
+    pub fn power_cut(&self) -> Option<PowerCut> {
+        self.machine.faults().power_cut()
+    }
+
+    /// Orders `fault` to happen to `die` at the instant `at`, or now if that has passed. A fault whose instant does not come has no effect.
+    ///
+    /// # Panics
+    /// If there is no such die. When the instant comes, if the die does not have such a part.
+    pub fn schedule(&mut self, at: Nanos, die: DieId, fault: DieFault) {
+        assert!(u32::from(die.0) < self.config().sheet.geometry.dies(), "there is no die {}", die.0);
+        self.machine.schedule(at, die, fault);
+    }
+
+    /// Faults that were ordered for instants that have not come.
+    pub fn scheduled(&self) -> impl Iterator<Item = (Nanos, DieId, DieFault)> {
+        self.machine.faults().scheduled()
+    }
+
+    /// Bytes that parts of dies that have failed for good have lost: those of units whose newest copy lies there, and sectors that were lost when they had to
+    /// be moved. It walks the map.
+    pub fn lost_bytes(&self) -> Bytes {
+        lost_bytes(self.unit_bytes(), self.machine.ftls(), self.machine.dies())
+    }
+
+    /// Mapped units with their places, in the order of units.
+    pub fn mapped(&self) -> impl Iterator<Item = (u64, UnitPlace)> + '_ {
+        let machine = &self.machine;
+        mapped(machine.ftls(), machine.host(), machine.dies(), self.config().exported_units)
+    }
+
+    /// Places for mapping units in the block groups that are in service, each as observers name it and with its location on flash.
+    pub fn unit_places(&self) -> impl Iterator<Item = (UnitPlace, FlashPlace)> + '_ {
+        unit_places(self.machine.ftls(), self.machine.dies())
+    }
+
+    /// Makes a new drive look as if its first `units` units had been written once in order. Neither time nor memory is spent per unit where whole pages are
+    /// programmed one by one.
+    pub fn construct_filled(&mut self, units: u64) {
+        let (parts, host) = self.machine.parts_and_host();
+        construct::construct_filled(parts, host, units);
+    }
+
+    /// Makes a new drive look as if the first share of each core's units, by `fills`, had been overwritten unit by unit, uniformly at random, until the
+    /// state of the core was steady. Cores can be filled differently, as after a repair. `docs/models/steady-state-construction.md` says how, and where
+    /// that differs from the real thing.
+    ///
+    /// # Panics
+    /// If there is not one share for each core, between 0 and 1, or if the drive is not new.
+    pub fn construct_steady(&mut self, fills: &[f64], seed: u64) {
+        let (parts, host) = self.machine.parts_and_host();
+        construct::construct_steady(parts, host, fills, seed);
+    }
+
+    /// Makes a new drive look as if the first `fraction` of it had been written once in order.
+    ///
+    /// # Panics
+    /// If `fraction` is not between 0 and 1, or if the drive is not new.
+    pub fn fill(&mut self, fraction: f64) {
+        assert!((0.0..=1.0).contains(&fraction), "a drive can be filled to between 0 and 1, not {fraction}");
+        self.construct_filled((self.config().exported_units as f64 * fraction) as u64);
+    }
+
+    /// Let the firmware serve up to `count` requests of `load` with every flash operation taking no time, then write out the buffer. Virtual time
+    /// stands still, nothing is logged or observed, and the drive is quiet before and after. The host is saturated: as much is outstanding as the
+    /// write buffer takes.
+    ///
+    /// Stops early where the drive wears out; [`Drive::is_worn_out`] tells.
+    ///
+    /// # Panics
+    /// If the drive is not quiet ([`Drive::settle`] makes it so), or if a request ends beyond it.
+    pub fn age(&mut self, load: &mut impl Iterator<Item = HostRequest>, count: u64) -> Aged {
+        precondition::age(&mut self.machine, load, count, self.leaps.read_times())
+    }
+
+    /// True if no request and no operation is under way and the buffer is empty.
+    pub fn is_quiet(&self) -> bool {
+        rest::is_quiet(&self.machine)
+    }
+
+    /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
+    ///
+    /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
+    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. The clock of the firmware goes on by the
+    /// decreed time, too. Techniques that ask for traces of erases, or have pages measured, are told what the life would have shown them; others are told
+    /// nothing.
+    pub fn set_age(&mut self, age: &Age) {
+        set_age::set_age(&mut self.machine, age);
+    }
+
+    /// Stress that the cells of a block have gone through; `None`: they have no physics.
+    pub fn history(&self, die: DieId, plane: PlaneId, block: BlockId) -> Option<History> {
+        self.machine.dies()[die].history(plane, block)
+    }
+
+    /// Sets the temperature of the drive, which the board's sensor tells its firmware. Returns false, without effect, if the cells have no physics.
+    pub fn set_temperature(&mut self, temperature: Celsius) -> bool {
+        control::set_temperature(&mut self.machine, temperature)
+    }
+
+    /// Temperature of the cells, if they have physics.
+    pub fn temperature(&self) -> Option<Celsius> {
+        self.machine.dies()[DieId(0)].temperature()
+    }
+
+    /// Locates the mapping unit that holds `sector`.
+    ///
+    /// # Panics
+    /// If there is no such sector.
+    pub fn locate(&self, sector: u64) -> Located {
+        control::locate(&self.machine, sector)
+    }
+
+    /// True if `die` has failed as a whole.
+    pub fn is_dead(&self, die: DieId) -> bool {
+        self.machine.dies()[die].is_dead()
+    }
+
+    /// Orders the next erase of `group` of `core` to spare `wordlines`: see [`wordline_ftl::Firmware::spare_next`].
+    ///
+    /// # Panics
+    /// If there is no such core or group.
+    pub fn spare_next(&mut self, core: u32, group: BlockGroup, wordlines: WordlineSet) -> Result<(), &'static str> {
+        self.machine.ftls_mut()[core as usize].spare_next(group, wordlines)
+    }
+
+    /// Lets the drive finish its work: it writes out the buffer and waits until no operation is under way. The host asks for a flush, which is logged as
+    /// one.
+    ///
+    /// # Panics
+    ///
+    /// If the drive does not come to rest: see [`Drive::try_settle`].
+    pub fn settle(&mut self) {
+        rest::settle(&mut self.machine);
+    }
+
+    /// Lets the drive finish its work as [`Drive::settle`] does.
+    ///
+    /// # Errors
+    ///
+    /// The drive has worked for as long as several rewrites of all that it holds take, and goes on.
+    pub fn try_settle(&mut self) -> Result<(), Restless> {
+        rest::try_settle(&mut self.machine)
+    }
+
+    /// Shuts the drive down in order, with a last record in the journal. The next [`Drive::wake`] reports a clean start, if nothing is written in between.
+    /// No request may be under way.
+    pub fn go_down(&mut self) {
+        rest::go_down(&mut self.machine);
+    }
+
+    /// Work that keeps the drive from resting, in the words of a message: requests of the host, then the work of each core. Empty: an image can be taken,
+    /// unless a die is still busy with a reset or a suspended operation.
+    pub fn unrest(&self) -> Vec<String> {
+        rest::unrest(&self.machine)
+    }
+
+    /// Begins an epoch: the use of each block is counted from now on.
+    pub fn begin_epoch(&mut self) {
+        self.leaps.begin_epoch(&mut self.machine);
+    }
+
+    /// Greatest number of epochs like the present one that a leap of `times` can skip, and why no more.
+    ///
+    /// # Panics
+    /// If no epoch is under way.
+    pub fn leap_bound(&self, times: u32) -> (u32, Bound) {
+        leap::leap_bound(&self.machine, times)
+    }
+
+    /// Skips `times` epochs like the present one, or as many as [`Drive::leap_bound`] allows. The present epoch goes on: whoever wants to skip more begins the
+    /// next one first.
+    ///
+    /// # Panics
+    /// If no epoch is under way, if the drive is not quiet ([`Drive::settle`] makes it so), or if its firmware keeps a journal.
+    pub fn leap(&mut self, times: u32, rest: Rest) -> Leapt {
+        self.leaps.leap(&mut self.machine, times, rest)
+    }
+
+    /// Lets each page read from now on stand for `times` reads of pages like it, and have as many errors as the worst of them: what a copy of the
+    /// drive tells of the reads that a leap is going to skip. Without physics nothing changes.
+    pub fn read_worst_of(&mut self, times: u32) {
+        self.machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.read_worst_of(times));
+    }
+
+    /// Reads `units` of the host so many times without timing, in a sample: each unit that holds something is read equally often, one read for up to
+    /// [`READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands for. The firmware
+    /// ends what it has begun after every eight of them.
+    ///
+    /// Time does not pass: whoever calls lets it go on, [`Drive::run_until`].
+    ///
+    /// # Panics
+    /// If the drive is not quiet.
+    pub fn read_leap(&mut self, units: Range<u64>, reads: u64) -> ReadLeapt {
+        self.leaps.read_leap(&mut self.machine, units, reads)
+    }
+
+    /// Use of block groups over the epochs so far. Images have none of it.
+    pub fn habits(&self) -> &Habits {
+        self.leaps.habits()
+    }
+
+    /// Goes on with the `habits` of a drive of which this is a copy.
+    pub fn set_habits(&mut self, habits: Habits) {
+        self.leaps.set_habits(habits);
+    }
+
+    /// Image of the drive as plain data.
+    pub fn image(&self) -> Result<Image, NotQuiet> {
+        image::image(&self.machine)
+    }
+
+    /// Desolders the dies. Power goes first: operations under way are broken off.
+    ///
+    /// # Panics
+    /// If a copyback is under way, whose commands reach into the future: let the drive settle first.
+    pub fn desolder(self) -> Desoldered {
+        chip_off::desolder(self.machine)
+    }
+
+    /// Present health of the drive, by the tables of its firmware. It walks all block groups.
+    pub fn health(&self) -> Health {
+        health::health(&self.machine)
+    }
+
+    /// True if some core has stopped taking writes.
+    pub fn is_worn_out(&self) -> bool {
+        inspect::is_worn_out(&self.machine)
+    }
+
+    /// Counts of requested rewrites by cause.
+    pub fn rewrites(&self) -> Vec<(Cause, RewriteCounts)> {
+        inspect::rewrites(&self.machine)
+    }
+
+    /// Counts of what techniques were asked and of what became of their answers, of all cores together.
+    pub fn technique_counts(&self) -> Vec<TechniqueCounts> {
+        inspect::technique_counts(&self.machine)
+    }
+
+    /// Number of free block groups of all dies together.
+    pub fn free_groups(&self) -> u64 {
+        inspect::free_groups(&self.machine)
+    }
+
+    /// True if nothing is under way and nothing is waited for but timers of the firmware, which ring for ever.
+    pub fn waits_for_timers_only(&self) -> bool {
+        inspect::waits_for_timers_only(&self.machine)
+    }
+
+    /// True if a request has come or anything has been logged since the drive was made. Timers may be due in a drive that has not begun.
+    pub fn has_begun(&self) -> bool {
+        inspect::has_begun(&self.machine)
+    }
+
+    /// Every block group, die by die.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockView> + '_ {
+        inspect::blocks(&self.machine)
+    }
+
+    /// Each block group that is full of data, die by die, with its block in the first plane and its wear as techniques tell it; `None`: none tells it.
+    pub fn worn(&self) -> impl Iterator<Item = (DieId, BlockId, Option<Wear>)> + '_ {
+        inspect::worn(&self.machine)
+    }
+
+    /// Number of sensings that blocks have seen since their last erases, all blocks of all dies together. Retries count, and reads that were broken off.
+    pub fn sensings(&self) -> u64 {
+        inspect::sensings(&self.machine)
+    }
+
+    /// Checks every table of every core against the others and against the flash itself.
+    pub fn audit(&self) -> Result<(), String> {
+        inspect::audit(&self.machine)
+    }
+
+    /// Number of mapping units in the write buffer that are not yet on flash.
+    pub fn buffered_units(&self) -> u64 {
+        inspect::buffered_units(&self.machine)
+    }
+
+    /// Memory in bytes that maps and spare areas take.
+    pub fn memory_bytes(&self) -> usize {
+        inspect::memory_bytes(&self.machine)
+    }
+
+    /// Dies that the firmware has found to have failed, counted over the drive, core by core.
+    pub fn failed_dies(&self) -> impl Iterator<Item = DieId> + '_ {
+        loss::failed_dies(&self.machine)
+    }
+
+    /// Number of times since this start that units have gone from whole to lost.
+    pub fn lost_generation(&self) -> u64 {
+        loss::lost_generation(&self.machine)
+    }
+
+    /// Number of mapping units that the firmware refuses.
+    pub fn refused_units(&self) -> u64 {
+        loss::refused_units(&self.machine)
+    }
+
+    /// Number of mapping units that answer with an error, in whole or in part, as far as the firmware has noticed since its start.
+    pub fn lost_units(&self) -> u64 {
+        loss::lost_units(&self.machine)
+    }
+
+    /// Reason for the error of `sector`, if it answers with an error, and the first sector behind it of which something else may be known.
+    ///
+    /// # Panics
+    /// If there is no such sector.
+    pub fn loss_at(&self, sector: u64) -> (Option<Loss>, u64) {
+        loss::loss_at(&self.machine, sector)
+    }
+
+    /// Sectors of `range` that answer with an error, in runs, lowest first; with an `element`, only those whose unit lies on that die. It looks at each unit of
+    /// the range where anything is lost, and at none elsewhere.
+    ///
+    /// # Panics
+    /// If the range goes beyond the drive.
+    pub fn lba_status(&self, range: Range<u64>, element: Option<DieId>) -> impl Iterator<Item = LbaStatus> + '_ {
+        loss::lba_status(&self.machine, range, element)
+    }
+
+    /// Stretches of mapping units whose data a salvage ([`wordline_ftl::Trust::Salvage`]) could not prove to be the newest, lowest first: their first unit,
+    /// their number, and what is known of them.
+    pub fn doubtful(&self) -> Vec<(u64, u64, Doubt)> {
+        loss::doubtful(&self.machine)
+    }
 }

@@ -10,22 +10,22 @@ use wordline_ftl::techniques::seam::Technique;
 use wordline_ftl::{BlockGroup, Trust};
 use wordline_units::{Celsius, DieId, HostRequest, Nanos, RequestId, WordlineSet};
 
-use crate::capacitors::Capacitors;
-use crate::carried::HostBytes;
-use crate::cells::of_kind;
 use crate::config::Config;
-use crate::control::FlashPlace;
-use crate::desoldered::Desoldered;
+use crate::device::dies::of_kind;
 use crate::drive::Drive;
 use crate::events::Events;
 use crate::faults::Fault;
-use crate::habits::Habits;
-use crate::host::Pace;
-use crate::image::{Image, ImageError};
-use crate::jobs::{JobLoad, Jobs};
-use crate::leap::{Leapt, ReadLeapt, Rest};
-use crate::precondition::Aged;
-use crate::rest::Restless;
+use crate::host::capacitors::Capacitors;
+use crate::host::carried::HostBytes;
+use crate::host::jobs::{JobLoad, Jobs};
+use crate::host::queues::Pace;
+use crate::life::chip_off::Desoldered;
+use crate::life::habits::Habits;
+use crate::life::image::{Image, ImageError};
+use crate::life::leap::{Leapt, ReadLeapt, Rest};
+use crate::life::precondition::Aged;
+use crate::life::rest::Restless;
+use crate::place::FlashPlace;
 
 /// A drive in virtual time, with an observer of its events.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl<O: Observer> Watched<O> {
     /// See [`Drive::run_until`].
     pub fn run_until(&mut self, until: Nanos) {
         while self.drive.next_at().is_some_and(|at| at <= until) && self.drive.step() {
-            if self.drive.events.is_full() {
+            if self.drive.events().is_full() {
                 self.show();
             }
         }
@@ -189,7 +189,7 @@ impl<O: Observer> Watched<O> {
     }
 
     fn show(&mut self) {
-        self.drive.events.show(&mut self.observer);
+        self.drive.events().show(&mut self.observer);
     }
 
     fn shown(mut self) -> Watched<O> {

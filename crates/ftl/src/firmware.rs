@@ -119,7 +119,7 @@ impl Firmware {
     pub fn submit(&mut self, now: Nanos, request: Request) -> Deeds {
         let core = &mut self.rooms.core;
         core.set_now(now);
-        core.requests_mut().release_by(None);
+        core.requests_mut().release_by_none();
         let end = request.lpn.checked_add(request.units);
         assert!(end.is_some_and(|end| end <= core.map().exported()), "request beyond the drive's end: the host edge must refuse it");
         self.rooms.submit(request);
@@ -131,7 +131,7 @@ impl Firmware {
     pub fn report(&mut self, now: Nanos, report: &Report<'_>) -> Deeds {
         let core = &mut self.rooms.core;
         core.set_now(now);
-        core.requests_mut().release_by(Some(report.spans));
+        core.requests_mut().release_by(report.die, report.spans);
         ended::ended(&mut self.rooms, report);
         self.deeds()
     }
@@ -178,7 +178,7 @@ impl Firmware {
         let core = &mut self.rooms.core;
         if now > core.now() {
             // Else what the last report has brought about was due at once.
-            core.requests_mut().release_by(None);
+            core.requests_mut().release_by_none();
         }
         core.set_now(now);
         self.rooms.tick();

@@ -281,7 +281,7 @@ impl Core {
     /// Note that `die` has ended its operation: it can take another, or goes on with a program that it was given before.
     #[inline]
     pub(crate) fn ready(&mut self, die: DieId) {
-        self.requests.release_by(None);
+        self.requests.release_by_none();
         if self.dies[die].ready() {
             self.ready.push(die);
         }
@@ -300,7 +300,7 @@ impl Core {
 
     /// Note that `die` can take an operation, though what it did last has not ended.
     pub(crate) fn let_in(&mut self, die: DieId) {
-        self.requests.release_by(None);
+        self.requests.release_by_none();
         self.ready.push(die);
     }
 

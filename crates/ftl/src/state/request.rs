@@ -40,6 +40,8 @@ pub struct Acknowledgement {
     pub blank: u32,
     /// Latency parts of the operation whose report released the request; `None`: no report did.
     pub released_by: Option<Spans>,
+    /// Die of the operation that was reported last.
+    pub die: DieId,
 }
 
 /// Effects of a call that tells the core something.
@@ -104,6 +106,8 @@ pub(crate) struct Requests {
     done: VecDeque<Done>,
     /// Latency parts of the operation reported last; `None`: the call being answered is no report.
     released_by: Option<Spans>,
+    /// Die of the operation reported last.
+    reported: DieId,
 }
 
 impl Requests {
@@ -180,17 +184,23 @@ impl Requests {
         self.done.push_back(Done { id: part.request.id, ok: part.ok, blank: part.blank });
     }
 
-    /// Set the latency parts of the operation that releases requests from now on; `None`: no operation does.
+    /// Note that no operation releases requests from now on.
     #[inline]
-    pub(crate) fn release_by(&mut self, spans: Option<Spans>) {
-        self.released_by = spans;
+    pub(crate) fn release_by_none(&mut self) {
+        self.released_by = None;
+    }
+
+    /// Note that an operation of `die` with these latency parts releases requests from now on.
+    #[inline]
+    pub(crate) fn release_by(&mut self, die: DieId, spans: Spans) {
+        (self.released_by, self.reported) = (Some(spans), die);
     }
 
     /// Take the next finished request.
     #[inline]
     pub(crate) fn acknowledge(&mut self) -> Option<Acknowledgement> {
         let Done { id, ok, blank } = self.done.pop_front()?;
-        Some(Acknowledgement { id, ok, blank, released_by: self.released_by })
+        Some(Acknowledgement { id, ok, blank, released_by: self.released_by, die: self.reported })
     }
 
     /// Queue the write `part` behind all others that wait for room.
@@ -238,7 +248,7 @@ pub(crate) mod tests {
         assert_eq!(requests.acknowledge(), None);
         requests.spoil(part);
         requests.release(part);
-        assert_eq!(requests.acknowledge(), Some(Acknowledgement { id: 7, ok: false, blank: 0, released_by: None }));
+        assert_eq!(requests.acknowledge(), Some(Acknowledgement { id: 7, ok: false, blank: 0, released_by: None, die: DieId(0) }));
         assert!(requests.is_empty());
     }
 }
