@@ -1,6 +1,7 @@
-//! The rooms of the firmware: who may name whom, that each file keeps to its own types, and that the tables are entered through their methods.
+//! The rooms of a crate: who may name whom, that each file keeps to its own types, and that tables are entered through their methods.
 //!
 //! ```text
+//!   ftl                                              drive
 //!   driver
 //!   firmware
 //!   recovery
@@ -9,15 +10,15 @@
 //!   host
 //!   gc
 //!   sanitise
-//!   placement
+//!   placement                                        watched
 //!   news
-//!   metadata      config
-//!   die_failure
-//!   techniques
-//!   pages
-//!   state
-//!   victim  scheduler  free_block  retirement
-//!   util
+//!   metadata      config                             drive
+//!   die_failure                                      life
+//!   techniques                                       machine
+//!   pages                                            faults  failed  follow  notes
+//!   state                                            host
+//!   victim  scheduler  free_block  retirement        device
+//!   util                                             config  due  events  place
 //! ```
 //!
 //! A room names those below it, and itself. So there is no circle, and what a room does can be understood from what lies below.
@@ -25,60 +26,107 @@
 use super::tokens::{Token, paths, tokens, without_tests};
 use super::tree::{Finding, Severity, Tree};
 
-const SOURCES: &str = "crates/ftl/src/";
-
-/// The rooms, floor by floor from below. Two rooms of one floor do not name each other.
-const FLOORS: &[&[&str]] = &[
-    &["util"],
-    &["victim", "scheduler", "free_block", "retirement"],
-    &["state"],
-    &["pages"],
-    &["techniques"],
-    &["die_failure"],
-    &["metadata", "config"],
-    &["news"],
-    &["placement"],
-    &["sanitise"],
-    &["gc"],
-    &["host"],
-    &["dispatch"],
-    &["setup"],
-    &["recovery"],
-    &["firmware"],
-    &["driver"],
-];
-
-/// The room whose fields are private without an exception.
-const TABLES: &str = "state";
-
-/// Checks every source file of the firmware.
-pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let sources = tree.with_extension("rs").filter(|(path, _)| path.starts_with(SOURCES));
-    sources.flat_map(|(path, text)| check_file(path, &without_tests(tokens(text)).0)).collect()
+/// The rooms of a crate.
+struct House {
+    /// Folder of its source files.
+    sources: &'static str,
+    /// The rooms, floor by floor from below. Two rooms of one floor do not name each other.
+    floors: &'static [&'static [&'static str]],
+    /// The rooms whose fields are private without an exception.
+    shut: &'static [&'static str],
 }
 
-fn check_file(path: &str, code: &[Token]) -> Vec<Finding> {
+/// The crates that are built in rooms.
+const HOUSES: &[House] = &[
+    House {
+        sources: "crates/ftl/src/",
+        floors: &[
+            &["util"],
+            &["victim", "scheduler", "free_block", "retirement"],
+            &["state"],
+            &["pages"],
+            &["techniques"],
+            &["die_failure"],
+            &["metadata", "config"],
+            &["news"],
+            &["placement"],
+            &["sanitise"],
+            &["gc"],
+            &["host"],
+            &["dispatch"],
+            &["setup"],
+            &["recovery"],
+            &["firmware"],
+            &["driver"],
+        ],
+        shut: &["state"],
+    },
+    House {
+        sources: "crates/chip/src/",
+        floors: &[
+            &["place", "probe", "rule", "stop"],
+            &["spare", "order", "fault", "ruined", "registers", "work"],
+            &["features", "block", "guard", "payload"],
+            &["cells", "blocks", "tear"],
+            &["times"],
+            &["activity", "seal", "epoch"],
+            &["medium"],
+            &["legal", "image", "wake"],
+            &["die"],
+            &["chip"],
+        ],
+        shut: &[
+            "place", "probe", "rule", "stop", "spare", "order", "fault", "ruined", "registers", "work", "features", "block", "guard", "payload",
+            "cells", "blocks", "tear", "times", "activity", "seal", "epoch", "medium", "legal", "image", "wake", "die", "chip",
+        ],
+    },
+    House {
+        sources: "crates/drive/src/",
+        floors: &[
+            &["config", "due", "events", "place"],
+            &["device"],
+            &["host"],
+            &["faults", "failed", "follow", "notes"],
+            &["machine"],
+            &["life"],
+            &["drive"],
+            &["watched"],
+        ],
+        shut: &["due", "events", "faults", "life", "drive", "watched"],
+    },
+];
+
+/// Checks every source file of the crates that are built in rooms.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let sources = tree.with_extension("rs").filter_map(|(path, text)| {
+        let house = HOUSES.iter().find(|house| path.starts_with(house.sources))?;
+        Some(check_file(house, path, &without_tests(tokens(text)).0))
+    });
+    sources.flatten().collect()
+}
+
+fn check_file(house: &House, path: &str, code: &[Token]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut object = |line, rule, message: String| {
         findings.push(Finding { severity: Severity::Error, path: path.to_owned(), line, rule, message });
     };
-    let module = module_of(path);
+    let module = module_of(house, path);
     for (line, kind) in foreign_impls(code) {
         object(line, "rooms", format!("`impl {kind}`, and the file does not define `{kind}`: methods stand beside the fields they own"));
     }
     let Some(room) = module.first() else {
         return findings;
     };
-    if floor(room).is_none() && *room != "lib" {
-        object(0, "rooms", format!("`{room}` is no room of the firmware: give it a floor in xtask/src/tidy/rooms.rs"));
+    if house.floor(room).is_none() && *room != "lib" {
+        object(0, "rooms", format!("`{room}` is no room of its crate: give it a floor in xtask/src/tidy/rooms.rs"));
     }
     for (line, named) in paths(code) {
         let Some(target) = resolve(&module, &named) else { continue };
-        if let Some(message) = may_not_name(room, &target) {
+        if let Some(message) = house.may_not_name(room, &target) {
             object(line, "rooms", message);
         }
     }
-    if *room == TABLES {
+    if house.shut.contains(room) {
         for (line, field) in open_fields(code) {
             object(line, "rooms", format!("`{field}` is open to the crate: a table is entered through a method with a name of the domain"));
         }
@@ -86,30 +134,34 @@ fn check_file(path: &str, code: &[Token]) -> Vec<Finding> {
     findings
 }
 
-fn floor(room: &str) -> Option<usize> {
-    FLOORS.iter().position(|rooms| rooms.contains(&room))
-}
-
-/// Why a file of `room` may not name something in the room `target`; `None`: it may.
-fn may_not_name(room: &str, target: &str) -> Option<String> {
-    if target == room || room == "lib" {
-        return None;
+impl House {
+    fn floor(&self, room: &str) -> Option<usize> {
+        self.floors.iter().position(|rooms| rooms.contains(&room))
     }
-    let Some(its) = floor(target) else {
-        return Some(format!("`crate::{target}`: name the room that it is in"));
-    };
-    match floor(room)?.cmp(&its) {
-        std::cmp::Ordering::Greater => None,
-        std::cmp::Ordering::Equal => Some(format!("`{room}` names `{target}`, which is on its own floor: let `dispatch` carry the value")),
-        std::cmp::Ordering::Less => {
-            Some(format!("`{room}` names `{target}`, which stands above it: return a value, or move the fact down"))
+
+    /// Why a file of `room` may not name something in the room `target`; `None`: it may.
+    fn may_not_name(&self, room: &str, target: &str) -> Option<String> {
+        if target == room || room == "lib" {
+            return None;
+        }
+        let Some(its) = self.floor(target) else {
+            return Some(format!("`crate::{target}`: name the room that it is in"));
+        };
+        match self.floor(room)?.cmp(&its) {
+            std::cmp::Ordering::Greater => None,
+            std::cmp::Ordering::Equal => {
+                Some(format!("`{room}` names `{target}`, which is on its own floor: let a room above carry the value"))
+            }
+            std::cmp::Ordering::Less => {
+                Some(format!("`{room}` names `{target}`, which stands above it: return a value, or move the fact down"))
+            }
         }
     }
 }
 
 /// The module that the file at `path` is, from the crate's root.
-fn module_of(path: &str) -> Vec<&str> {
-    let stem = path.trim_start_matches(SOURCES).trim_end_matches(".rs");
+fn module_of<'a>(house: &House, path: &'a str) -> Vec<&'a str> {
+    let stem = path.trim_start_matches(house.sources).trim_end_matches(".rs");
     stem.trim_end_matches("/mod").split('/').collect()
 }
 
@@ -204,6 +256,13 @@ mod tests {
             assert!(found(path, text).iter().any(|message| message.contains("stands above it")), "{text}");
         }
         assert_eq!(found("crates/ftl/src/metadata/mod.rs", "#[cfg(test)] mod tests { use crate::gc::Gc; }"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_crate_has_floors_of_its_own() {
+        assert_eq!(found("crates/drive/src/life/rest.rs", "use crate::machine::Machine; use super::inspect;"), Vec::<String>::new());
+        assert!(found("crates/drive/src/device/read.rs", "use crate::host::data::DataPlane;")[0].contains("stands above it"));
+        assert!(found("crates/drive/src/faults.rs", "pub(crate) struct Faults { pub(crate) waiting: u32 }")[0].contains("is open"));
     }
 
     #[test]
