@@ -1,332 +1,233 @@
-//! The state of a die, and what may be asked of it at any time.
+//! The face of a die: commands, and what else may be asked of it or done to it at any time.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use wordline_cells::{Age, CellArray, Cells, Faults, KeptLife, Took};
-use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Feature, PlaneSet, ReadSets, Sheet, Status, Target};
-use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
+use wordline_cells::{Age, CarriedTables, CellArray, Faults as Rates, History, ReliefTables, Repetition};
+use wordline_flash::{Command, EraseTrace, Feature, ProgramTrace, ReadSets, Sanitisation, Sheet, Status, Tally, Target};
+use wordline_units::random::Draw;
+use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId, WordlineSet};
 
+use crate::activity::Issued;
 use crate::block::{Block, State};
-use crate::fault::FaultTable;
-use crate::guard::Guard;
-use crate::order::Written;
-use crate::payload::{PageImage, Payload, Place};
-use crate::place::planes;
-use crate::registers::Registers;
-use crate::seal::Seals;
-use crate::spare::{Grain, PADDING, Spare};
-use crate::stop::{Progress, Stops};
+use crate::die::Die;
+use crate::fault::{DieFault, FailureImage, Faults};
+use crate::guard::GuardImage;
+use crate::image::Image;
+use crate::medium::Medium;
+use crate::payload::{Contents, Kept, KeptBlock, PageImage, Payload};
+use crate::place::{Place, Shape};
+use crate::probe::Probe;
+use crate::stop::Stops;
+use crate::work::Held;
+use crate::{tear, wake};
 
-/// The most mapping units that a page may hold.
-pub(crate) const UNITS_MAX: u32 = 64;
-
-/// Work in the times of the data sheet, of which nobody knows the loops.
-pub(crate) const AS_ON_THE_SHEET: Took = Took { pace: 1.0, loops: 0, part: 0 };
-
-/// What the array is working at, for those who would suspend or abandon it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WorkKind {
-    /// A program.
-    Program,
-    /// An erase.
-    Erase,
-    /// The sensing of a page.
-    Read,
-    /// The rest of a step, at whose end what is suspended then stops.
-    Stopping,
-    /// Something that cannot be stopped and leaves no ruin.
-    Other,
-}
-
-impl WorkKind {
-    #[inline]
-    pub(crate) const fn suspendable(self) -> bool {
-        matches!(self, WorkKind::Program | WorkKind::Erase)
-    }
-}
-
-/// The array's last or present work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    pub(crate) kind: WorkKind,
-    pub(crate) target: Target,
-    /// Pages being programmed from the target's page on.
-    pub(crate) pages: u16,
-}
-
-impl Work {
-    /// Nothing that matters later.
-    pub(crate) const OTHER: Work =
-        Work { kind: WorkKind::Other, target: Target { planes: PlaneSet(0), blocks: [0; PLANES_MAX], page: PageId(0) }, pages: 0 };
-}
-
-/// A suspended operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
-    pub(crate) work: Work,
-    pub(crate) remaining: Nanos,
-    pub(crate) status: Status,
-    pub(crate) progress: Progress,
-}
-
-/// A die: an array of blocks, two registers and an interface. It owns no clock: every call says what time it is, and time never runs back.
+/// A die: an array of blocks, two registers and an interface. It owns no clock: every call brings the time, and time never runs back.
 #[derive(Clone, Debug)]
 pub struct Chip {
-    pub(crate) sheet: Sheet,
-    pub(crate) grain: Grain,
-    /// All its planes.
-    pub(crate) planes: PlaneSet,
-    /// The most bytes that a program takes in.
-    pub(crate) room: u64,
-    pub(crate) cells: Cells,
-    /// Its physics; `None`: fixed times, and failures by rate alone.
-    pub(crate) array: Option<Box<CellArray>>,
-    /// What the program or erase that begins takes; without physics, the times of the data sheet and no known loops.
-    pub(crate) took: Took,
-    /// What was programmed last, on a die with physics.
-    pub(crate) programmed: Target,
-    /// Room for what a store keeps of a block's cells.
-    pub(crate) life: KeptLife,
-    /// All blocks, plane after plane.
-    pub(crate) blocks: Vec<Block>,
-    /// Bytes of its pages, if it keeps any.
-    pub(crate) payload: Option<Box<dyn Payload>>,
-    /// Which pages are programmed, where that may be any.
-    pub(crate) written: Written,
-    /// Pages whose program failed or was abandoned. Few, so the hot paths only ask whether there are any.
-    pub(crate) ruined: BTreeSet<Place>,
-    /// Pages that were made unreadable.
-    pub(crate) seals: Seals,
-    /// The instant of the last command.
-    pub(crate) latest: Nanos,
-    pub(crate) array_until: Nanos,
-    pub(crate) interface_until: Nanos,
-    pub(crate) bus_until: Nanos,
-    /// Whether the last transfer was data in.
-    pub(crate) bus_takes_in: bool,
-    pub(crate) registers: Registers,
-    pub(crate) work: Work,
-    /// Its payload has yet to be told that this work has ended.
-    pub(crate) is_unended: bool,
-    /// How far the array has come with the program or the erase that it is doing.
-    pub(crate) progress: Progress,
-    /// What the status register says when the array is idle.
-    pub(crate) status: Status,
-    pub(crate) suspended: Option<Held>,
-    /// The earliest suspend that the interval after the last resume allows.
-    pub(crate) suspend_from: Nanos,
-    pub(crate) features: [u32; Feature::COUNT],
-    /// Whether any of [`Feature::READ_OFFSETS`] is set.
-    pub(crate) shifts_reads: bool,
-    /// The controller's read sets.
-    pub(crate) read_sets: Arc<ReadSets>,
-    /// The number of the read set that [`Feature::READ_OFFSETS`] and [`Feature::ReadLevel`] are set to, if they are.
-    pub(crate) read_set: Option<u8>,
-    /// Whether any of [`Feature::SPARES`] is set.
-    pub(crate) has_spares: bool,
-    /// Wordlines that guarded erases have spared.
-    pub(crate) guard: Guard,
-    /// Number of reads that each sensing stands for. No image has it.
-    pub(crate) read_times: u32,
-    /// Erases of each block before the present epoch, if one is under way. No image has it.
-    pub(crate) epoch: Option<Box<[u32]>>,
-    /// What somebody has ordered to go wrong, if anything.
-    pub(crate) faults: Option<Box<FaultTable>>,
+    die: Die,
 }
 
+/// Construction and commands.
 impl Chip {
     /// An erased, idle die number `die` of the drive, with the factory bad blocks that `faults` and `seed` give it. Each page's spare area
     /// names `units_per_page` mapping units. It keeps no bytes.
-    pub fn new(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32) -> Chip {
+    pub fn new(sheet: Sheet, faults: Rates, seed: u64, die: u32, units_per_page: u32) -> Chip {
         Chip::with_payload(sheet, faults, seed, die, units_per_page, None)
     }
-}
 
-impl Chip {
     /// Like [`Chip::new`], with `payload`, which must be erased, for its bytes.
-    pub fn with_payload(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32, payload: Option<Box<dyn Payload>>) -> Chip {
-        let geometry = &sheet.geometry;
-        assert!((1..=PLANES_MAX as u32).contains(&geometry.planes), "a die has 1 to {PLANES_MAX} planes, not {}", geometry.planes);
-        assert!(geometry.blocks <= 1 << 16, "a plane has at most 65,536 blocks, not {}", geometry.blocks);
-        assert!(geometry.pages() < 1 << 16, "a block has less than 65,536 pages, not {}", geometry.pages());
-        assert!((1..=UNITS_MAX).contains(&units_per_page), "a page holds 1 to {UNITS_MAX} mapping units, not {units_per_page}");
-        let cells = Cells::new(faults, seed, die);
-        let mut blocks = vec![Block::default(); (geometry.planes * geometry.blocks) as usize];
-        if faults.factory_bad > 0.0 {
-            for (block, entry) in blocks.iter_mut().enumerate() {
-                if cells.factory_bad(block as u64) {
-                    entry.state = State::FactoryBad;
-                }
-            }
-        }
-        let page_bytes = geometry.page.0 + geometry.spare.0;
-        let written = if sheet.capabilities.any_order { Written::new(blocks.len(), geometry.pages()) } else { Written::default() };
-        Chip {
-            planes: PlaneSet::first(geometry.planes),
-            room: page_bytes * u64::from(geometry.planes * sheet.pages_per_program()),
-            sheet,
-            grain: Grain { pages: geometry.pages(), units: units_per_page },
-            cells,
-            array: None,
-            took: AS_ON_THE_SHEET,
-            programmed: Work::OTHER.target,
-            life: KeptLife::default(),
-            blocks,
-            payload,
-            written,
-            ruined: BTreeSet::new(),
-            seals: Seals::default(),
-            latest: Nanos::ZERO,
-            array_until: Nanos::ZERO,
-            interface_until: Nanos::ZERO,
-            bus_until: Nanos::ZERO,
-            bus_takes_in: false,
-            registers: Registers::EMPTY,
-            work: Work::OTHER,
-            is_unended: false,
-            progress: Progress::new(Nanos::ZERO),
-            status: Status::Good,
-            suspended: None,
-            suspend_from: Nanos::ZERO,
-            features: [0; Feature::COUNT],
-            shifts_reads: false,
-            read_sets: Arc::default(),
-            read_set: None,
-            has_spares: false,
-            guard: Guard::default(),
-            read_times: 1,
-            epoch: None,
-            faults: None,
-        }
+    pub fn with_payload(sheet: Sheet, faults: Rates, seed: u64, die: u32, units_per_page: u32, payload: Option<Box<dyn Payload>>) -> Chip {
+        let shape = Shape::new(&sheet, units_per_page);
+        Chip { die: Die::new(sheet, Medium::new(&sheet, shape, faults, seed, die, payload)) }
     }
 
     /// Give the die cells with physics. They must be of a die with as many blocks.
     pub fn set_cells(&mut self, array: CellArray) {
-        self.array = Some(Box::new(array));
-        self.tell_read_sets();
-    }
-
-    /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
-    pub fn set_age(&mut self, age: &Age, now: Nanos) {
-        let Chip { array, blocks, seals, .. } = self;
-        if let Some(array) = array {
-            // What is locked by now is as old as the decree says.
-            seals.settle(now);
-            array.set_age(age, now, |block| blocks[block].next_page);
-            (0..self.blocks.len() as u32).for_each(|block| self.keep_life(block));
-        }
-    }
-
-    /// The die is at `temperature` from `now` on. Returns whether it has cells that feel it.
-    pub fn set_temperature(&mut self, temperature: Celsius, now: Nanos) -> bool {
-        if let Some(array) = &mut self.array {
-            array.set_temperature(temperature, now);
-        }
-        self.array.is_some()
-    }
-
-    /// How warm its cells are, where they have physics.
-    pub fn temperature(&self) -> Option<Celsius> {
-        self.array.as_ref().map(|array| array.temperature())
-    }
-
-    /// Whoever keeps bytes is told of the end of what the array was doing, if it has ended by `now`: what they have of it is whole. Commands that come
-    /// later tell them, too; but the process may die before there is one.
-    pub fn end(&mut self, now: Nanos) {
-        if self.payload.is_some() && self.is_unended && now >= self.array_until {
-            self.end_work();
-        }
-    }
-
-    #[inline(never)]
-    pub(crate) fn end_work(&mut self) {
-        self.is_unended = false;
-        for plane in planes(self.work.target.planes) {
-            let block = self.flat(&self.work.target, plane) as u32;
-            if let Some(payload) = &mut self.payload {
-                payload.end(block);
-            }
-            if self.status == Status::Failed {
-                if let Some(payload) = &mut self.payload {
-                    payload.fail(block);
-                }
-            }
-        }
+        let (medium, features) = self.die.parts_mut();
+        medium.cells_mut().set_physics(array, features);
     }
 
     /// The data sheet.
     pub fn sheet(&self) -> &Sheet {
-        &self.sheet
+        self.die.sheet()
     }
 
-    /// When the array will be idle: a past instant if it is.
+    /// The store of its bytes.
+    pub fn payload(&self) -> Option<&dyn Payload> {
+        self.medium().payload()
+    }
+
+    /// Bytes of memory that the blocks and their spare areas hold.
+    pub fn memory_bytes(&self) -> usize {
+        self.medium().blocks().memory_bytes()
+    }
+
+    #[inline(always)]
+    fn medium(&self) -> &Medium {
+        self.die.medium()
+    }
+
+    #[inline(always)]
+    fn place(&self, plane: PlaneId, block: BlockId, page: PageId) -> Place {
+        self.medium().shape().at(plane, block, page)
+    }
+
+    #[inline(always)]
+    fn index(&self, plane: PlaneId, block: BlockId) -> u32 {
+        self.medium().shape().index(plane, block)
+    }
+
+    #[inline(always)]
+    fn block(&self, plane: PlaneId, block: BlockId) -> &Block {
+        self.medium().blocks().of(self.index(plane, block))
+    }
+
+    /// Whether `command` may be issued at `now`. Changes nothing.
+    #[inline]
+    pub fn probe(&self, command: &Command, now: Nanos) -> Probe {
+        self.die.probe(command, now)
+    }
+
+    /// Carry out `command` at `now`: any command but a program ([`Chip::program`]) or a data transfer ([`Chip::transfer`]).
+    ///
+    /// # Panics
+    /// If [`Chip::probe`] does not return [`Probe::Ready`]: that is a bug in the firmware or the controller.
+    #[inline]
+    pub fn issue(&mut self, command: Command, now: Nanos) -> Issued {
+        self.die.issue(&command, now)
+    }
+
+    /// Carry out a program command at `now`. `spare` names the mapping units of the program unit: page of the wordline by page, in it plane
+    /// by plane, in it unit by unit, with [`crate::PADDING`] where there is none. `contents` is the pages in the same order, or nothing where the die keeps
+    /// nothing.
+    ///
+    /// # Panics
+    /// If [`Chip::probe`] does not return [`Probe::Ready`], or if `spare` is not of the program unit's size.
+    #[inline]
+    pub fn program(&mut self, command: Command, now: Nanos, spare: &[Lpn], contents: Contents<'_>) -> Issued {
+        self.die.program(&command, now, spare, contents)
+    }
+
+    /// Carry out a data transfer ([`Command::DataIn`] or [`Command::DataOut`]) that has the bus from `now` to `until`.
+    ///
+    /// # Panics
+    /// If [`Chip::probe`] does not return [`Probe::Ready`].
+    #[inline(always)]
+    pub fn transfer(&mut self, command: Command, now: Nanos, until: Nanos) {
+        self.die.transfer(&command, now, until);
+    }
+
+    /// Move a program unit from `from` to `to` without the bus, beginning at `now`. A die that programs whole wordlines in one shot collects the pages
+    /// one by one and programs all of them with the last, whose end and status this is. It reports no errors: error correction sees none of the data, and
+    /// where cells have physics, what was sensed wrong is programmed wrong.
+    pub fn copy_back(&mut self, from: Target, to: Target, now: Nanos) -> Issued {
+        let mut last = Issued { ready_at: now, status: Status::Good, errors: 0, loops: 0 };
+        for page in 0..self.sheet().pages_per_program() as u16 {
+            let [from, to] = [from, to].map(|target| Target { page: PageId(target.page.0 + page), ..target });
+            let sensed = self.issue(Command::Read { target: from, cache: false }, last.ready_at);
+            if sensed.status == Status::Uncorrectable {
+                self.read_failed(&from);
+            }
+            last = self.issue(Command::CopybackProgram { target: to }, sensed.ready_at);
+        }
+        last
+    }
+
+    /// The store of bytes gets the end of what the array was doing, if it has ended by `now`: what is there of it is whole. Commands that come
+    /// later do the same; but the process may die before there is one.
+    #[inline(always)]
+    pub fn end(&mut self, now: Nanos) {
+        self.die.end(now);
+    }
+
+    /// Begins to load what is known of the page of `target` in its first plane, which will be sensed soon, and waits for nothing.
+    #[inline]
+    pub fn prefetch(&self, target: &Target) {
+        let Some(plane) = target.planes.first_plane() else { return };
+        let place = self.medium().shape().place(target, plane);
+        self.medium().cells().prefetch(place, self.medium().blocks().of(place.block));
+    }
+}
+
+/// Time, activity and settings.
+impl Chip {
+    /// Instant at which the array will be idle: a past one if it is.
     #[inline]
     pub fn array_until(&self) -> Nanos {
-        self.array_until
+        self.die.activity().array_until()
     }
 
-    /// What is left of the suspended operation, if there is one.
+    /// Time that is left of the suspended operation, if there is one.
     #[inline]
     pub fn suspended(&self) -> Option<Nanos> {
-        self.suspended.as_ref().map(|held| held.remaining)
+        self.die.activity().suspended().map(Held::remaining)
     }
 
-    /// How often the program or erase has been stopped that the array is doing or has just done, or that is suspended.
+    /// Stops of the program or erase that the array is doing or has just done, or that is suspended.
     pub fn stops(&self) -> Stops {
-        self.suspended.as_ref().map_or_else(|| self.progress(), |held| held.progress).stops()
+        self.die.stops()
     }
 
     /// A setting.
     pub fn feature(&self, feature: Feature) -> u32 {
-        self.features[feature as usize]
+        self.die.features().get(feature)
     }
 
     /// Whether the next reads are sensed with shifted references: whether any of [`Feature::READ_OFFSETS`] is set.
     #[inline]
     pub fn shifts_reads(&self) -> bool {
-        self.shifts_reads
+        self.die.features().shifts_reads()
     }
 
-    /// The mapping unit number `unit` of a page, as its spare area says; [`PADDING`] where there is none.
+    /// Give the die the sets of shifted references that its controller is going to use. Its cells prepare for reads with them: rates are interpolated and
+    /// remembered as those of the vendor's table are, which is faster than working each of them out, and within a percent or two the same.
+    pub fn set_read_sets(&mut self, sets: Arc<ReadSets>) {
+        let (medium, features) = self.die.parts_mut();
+        features.set_read_sets(sets);
+        medium.cells_mut().note_read_sets(features);
+    }
+
+    /// Registers of the shifted read references, which [`Chip::image`] leaves out.
+    pub fn read_offsets(&self) -> [u32; Feature::READ_OFFSETS.len()] {
+        self.die.features().all(Feature::READ_OFFSETS)
+    }
+
+    /// Restores what [`Chip::read_offsets`] gave.
+    pub fn restore_read_offsets(&mut self, registers: [u32; Feature::READ_OFFSETS.len()]) {
+        let (_, features) = self.die.parts_mut();
+        features.restore(Feature::READ_OFFSETS, registers);
+    }
+
+    /// Trace of the last program, as get-features would bring it out after [`Feature::ProgramTrace`]; nothing where its cells have no physics,
+    /// and always the same where narrowed programs are by rate.
+    pub fn program_trace(&mut self) -> Option<ProgramTrace> {
+        let (medium, features) = self.die.parts_mut();
+        let shape = *medium.shape();
+        medium.cells_mut().program_trace(&shape, features)
+    }
+
+    /// Trace of the last erase, as get-features brings it out; nothing where its cells have no physics.
+    pub fn erase_trace(&self) -> Option<EraseTrace> {
+        self.medium().cells().has_physics().then(|| self.die.features().erase_trace())
+    }
+}
+
+/// Pages and blocks.
+impl Chip {
+    /// The mapping unit number `unit` of a page, by its spare area; [`crate::PADDING`] where there is none.
     #[inline]
     pub fn spare(&self, plane: PlaneId, block: BlockId, page: PageId, unit: u32) -> Lpn {
-        debug_assert!(unit < self.grain.units);
-        let entry = self.entry(plane, block);
-        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
-        if !self.is_programmed(place) {
-            PADDING
-        } else if self.is_sealed(place, self.latest) {
-            Self::SEALED_UNIT
-        } else if entry.spare == Spare::Stored {
-            self.stored(place)[unit as usize]
-        } else {
-            entry.spare.get(self.grain, u32::from(page.0), unit)
-        }
+        debug_assert!(unit < self.medium().shape().units());
+        self.medium().spare(self.place(plane, block, page), unit, self.die.latest())
     }
 
     /// Append the spare areas of `pages` pages from `target` on, plane by plane in each page, unit by unit in each plane.
-    pub fn spare_of(&self, target: &Target, pages: u32, into: &mut Vec<Lpn>) {
-        let first = u32::from(target.page.0);
-        for page in first..first + pages {
-            planes(target.planes).for_each(|plane| self.append_spare(Place { block: self.flat(target, plane) as u32, page }, into));
-        }
-    }
-
     #[inline]
-    fn append_spare(&self, place: Place, into: &mut Vec<Lpn>) {
-        let units = self.grain.units as usize;
-        if !self.is_programmed(place) {
-            into.extend(std::iter::repeat_n(PADDING, units));
-        } else if self.is_sealed(place, self.latest) {
-            into.extend(std::iter::repeat_n(Self::SEALED_UNIT, units));
-        } else {
-            match &self.blocks[place.block as usize].spare {
-                Spare::Stored => into.extend(self.stored(place)),
-                spare @ (Spare::Empty | Spare::Regular { .. } | Spare::PageGrain(_) | Spare::UnitGrain(_)) => {
-                    spare.append(self.grain, place.page, into);
-                }
+    pub fn spare_of(&self, target: &Target, pages: u32, into: &mut Vec<Lpn>) {
+        let (first, now) = (u32::from(target.page.0), self.die.latest());
+        for page in first..first + pages {
+            for place in self.medium().shape().places(target) {
+                self.medium().append_spare(Place { page, ..place }, now, into);
             }
         }
     }
@@ -334,125 +235,458 @@ impl Chip {
     /// Erases of a block so far, failed ones included.
     #[inline]
     pub fn erases(&self, plane: PlaneId, block: BlockId) -> u32 {
-        self.entry(plane, block).erases
+        self.block(plane, block).erases()
     }
 
     /// Pages read of a block since its last erase.
     #[inline]
     pub fn reads(&self, plane: PlaneId, block: BlockId) -> u32 {
-        self.entry(plane, block).reads
+        self.block(plane, block).reads()
     }
 
     /// Pages of a block programmed since its last erase. On a die that programs them in order, the page that must be programmed next.
     #[inline]
     pub fn next_page(&self, plane: PlaneId, block: BlockId) -> u32 {
-        u32::from(self.entry(plane, block).next_page)
+        u32::from(self.block(plane, block).next_page())
     }
 
     /// Whether a block carries the factory's bad-block mark.
     #[inline]
     pub fn is_factory_bad(&self, plane: PlaneId, block: BlockId) -> bool {
-        self.entry(plane, block).state == State::FactoryBad
+        self.block(plane, block).state() == State::FactoryBad
     }
 
-    /// What a page holds. Returns whether that can be relied on: a page that has rotted in its store reads as uncorrectable from now on.
+    /// True if a page of the block is programmed.
+    pub fn is_written(&self, plane: PlaneId, block: BlockId) -> bool {
+        self.next_page(plane, block) > 0
+    }
+
+    /// Whether a page has been programmed since the last erase of its block, made unreadable or not.
+    pub fn is_page_programmed(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
+        self.medium().blocks().is_programmed(self.place(plane, block, page))
+    }
+
+    /// The wordlines that the last erase of a block has spared.
+    pub fn spared(&self, plane: PlaneId, block: BlockId) -> WordlineSet {
+        self.medium().blocks().guard().of(self.index(plane, block)).copied().unwrap_or_default()
+    }
+
+    /// The way in which a page was made unreadable, if the pins give nothing of it for that reason at `now`: what destroyed it, else a lock that still holds.
+    pub fn sealed(&self, plane: PlaneId, block: BlockId, page: PageId, now: Nanos) -> Option<Sanitisation> {
+        self.medium().seals().of(self.place(plane, block, page), now, self.medium().cells())
+    }
+
+    /// Reads a page. Returns whether its contents can be relied on: a page that has rotted in its store reads as uncorrectable from now on.
     pub fn contents(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> bool {
-        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
-        self.read_payload(place, image);
-        self.can_be_relied_on(place, image)
+        let place = self.place(plane, block, page);
+        self.die.medium_mut().read_payload(place, None, image);
+        self.can_be_relied_on(plane, block, page, image)
     }
 
     /// As [`Chip::contents`], where of the bytes only those of mapping unit `unit` matter: what stands at those of the others may be anything.
     pub fn unit_contents(&mut self, plane: PlaneId, block: BlockId, page: PageId, unit: u32, image: &mut PageImage) -> bool {
-        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
-        self.read_unit_payload(place, unit as usize, image);
-        self.can_be_relied_on(place, image)
+        let place = self.place(plane, block, page);
+        self.die.medium_mut().read_payload(place, Some(unit as usize), image);
+        self.can_be_relied_on(plane, block, page, image)
     }
 
-    fn can_be_relied_on(&self, place: Place, image: &mut PageImage) -> bool {
-        if self.hide(place, image).is_some() {
-            return false;
-        }
-        self.ruined.is_empty() || !self.ruined.contains(&place)
+    fn can_be_relied_on(&self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> bool {
+        let place = self.place(plane, block, page);
+        self.medium().hide(place, self.die.latest(), image).is_none() && !self.medium().ruined().has(place)
     }
 
     /// Whether a page holds nothing that error correction could rely on: its program, or the last erase of its block, failed or was broken off, it has
     /// rotted in its store, or it was given up. Of a store, what somebody has looked at before counts.
     pub fn is_ruined(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
-        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
-        self.entry(plane, block).state == State::Torn || self.ruined.contains(&place)
+        self.block(plane, block).state() == State::Torn || self.medium().ruined().has(self.place(plane, block, page))
     }
 
-    /// A read of the pages of `target` has failed for good, and nobody will try again: what they hold is given up.
+    /// A read of the pages of `target` has failed for good, and there is no other try: what they hold is given up.
     pub fn give_up(&mut self, target: &Target) {
-        for plane in planes(target.planes) {
-            self.ruined.insert(self.place(target, plane));
-        }
-    }
-
-    /// Where its bytes are.
-    pub fn payload(&self) -> Option<&dyn Payload> {
-        self.payload.as_deref()
-    }
-
-    /// Bytes of memory that the blocks and their spare areas hold.
-    pub fn memory_bytes(&self) -> usize {
-        size_of_val(self.blocks.as_slice()) + self.blocks.iter().map(|block| block.spare.heap_bytes()).sum::<usize>()
+        let shape = *self.medium().shape();
+        shape.places(target).for_each(|place| self.die.medium_mut().ruin_page(place));
     }
 
     /// Make `block` as if its first `pages` pages had been programmed with mapping units in a regular order: unit `u` of page `p` is
     /// `first + p × page_step + u`. Takes no time and next to no memory: a filled drive is constructed, not written.
     pub fn fill_regular(&mut self, plane: PlaneId, block: BlockId, pages: u32, first: Lpn, page_step: u32) {
-        assert!(pages <= self.grain.pages, "{pages} pages do not fit into a block of {}", self.grain.pages);
-        let last = u64::from(first.0) + u64::from(pages.saturating_sub(1)) * u64::from(page_step) + u64::from(self.grain.units - 1);
-        assert!(last < u64::from(u32::MAX), "mapping unit {last} does not exist");
-        let entry = self.entry_mut(plane, block);
-        assert!(entry.state == State::Usable, "a bad block cannot be filled");
-        entry.spare = Spare::Regular { first: first.0, page_step };
-        let block = self.index(plane, block) as u32;
-        self.mark_first(block, pages);
+        let block = self.index(plane, block);
+        self.die.medium_mut().blocks_mut().fill_regular(block, pages, first, page_step);
     }
 
     /// Make `block` as if its next page had been programmed with `units`. Takes no time, like [`Chip::fill_regular`].
     pub fn fill_page(&mut self, plane: PlaneId, block: BlockId, units: &[Lpn]) {
-        let grain = self.grain;
-        assert!(units.len() == grain.units as usize, "{} units for a page of {}", units.len(), grain.units);
-        let entry = self.entry_mut(plane, block);
-        assert!(entry.state == State::Usable, "a bad block cannot be filled");
-        assert!(u32::from(entry.next_page) < grain.pages, "the block is full");
-        let page = u32::from(entry.next_page);
-        entry.spare.set(grain, page, units);
-        let block = self.index(plane, block) as u32;
-        self.mark_programmed(Place { block, page });
+        let block = self.index(plane, block);
+        self.die.medium_mut().blocks_mut().fill_page(block, units);
     }
 
     /// Make `block` as if it had been erased `erases` times. Where bytes are kept, the marks of its pages name that number, so none may be programmed.
     pub fn set_erases(&mut self, plane: PlaneId, block: BlockId, erases: u32) {
+        let index = self.index(plane, block);
         debug_assert!(
-            self.payload.is_none() || self.entry(plane, block).next_page == 0,
+            self.payload().is_none() || self.next_page(plane, block) == 0,
             "the marks of a page that is kept name the number of erases"
         );
-        self.entry_mut(plane, block).erases = erases;
-        let index = self.index(plane, block) as u32;
-        if let Some(payload) = &mut self.payload {
+        self.die.medium_mut().blocks_mut().of_mut(index).set_erases(erases);
+        if let Some(payload) = self.die.medium_mut().payload_mut() {
             payload.set_erases(index, erases);
         }
     }
+}
 
-    #[inline]
-    pub(crate) fn index(&self, plane: PlaneId, block: BlockId) -> usize {
-        debug_assert!(u32::from(plane.0) < self.sheet.geometry.planes && block.0 < self.sheet.geometry.blocks);
-        plane.0 as usize * self.sheet.geometry.blocks as usize + block.0 as usize
+/// Cells with physics.
+impl Chip {
+    /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
+    pub fn set_age(&mut self, age: &Age, now: Nanos) {
+        self.die.medium_mut().set_age(age, now);
     }
 
-    #[inline]
-    fn entry(&self, plane: PlaneId, block: BlockId) -> &Block {
-        &self.blocks[self.index(plane, block)]
+    /// Gives every block the cycles of `age` with one of `dwells` between them, by a keyed die, after [`Chip::set_age`].
+    pub fn set_dwells(&mut self, age: &Age, dwells: &[f64]) {
+        self.die.medium_mut().change_lives(|array| array.set_dwells(age, dwells));
     }
 
-    #[inline]
-    fn entry_mut(&mut self, plane: PlaneId, block: BlockId) -> &mut Block {
+    /// Makes all that is programmed now as old as `age` says, after [`Chip::set_age`] with an age of the same cycles.
+    pub fn set_retention(&mut self, age: &Age) {
+        self.die.medium_mut().change_lives(|array| array.set_retention(age));
+    }
+
+    /// Makes the cells of a block as fresh as they left the factory, after [`Chip::set_age`].
+    pub fn renew(&mut self, plane: PlaneId, block: BlockId) {
         let index = self.index(plane, block);
-        &mut self.blocks[index]
+        self.die.medium_mut().renew(index);
+    }
+
+    /// Dwell of a block among `dwells`, as [`Chip::set_dwells`] chooses it.
+    pub fn dwell_of(&self, plane: PlaneId, block: BlockId, dwells: &[f64]) -> Option<f64> {
+        self.physics()?.dwell_of(self.index(plane, block), dwells)
+    }
+
+    /// Stress of the cells of a block; `None`: they have no physics.
+    pub fn history(&self, plane: PlaneId, block: BlockId) -> Option<History> {
+        self.physics().map(|array| array.history(self.index(plane, block)))
+    }
+
+    /// Brings out the last erase of the blocks of `target` once more, for [`Chip::erase_trace`], by what their cells are like now. Nothing happens to them, and
+    /// no time passes. Returns the loops and the time of that erase.
+    pub fn relive_erase(&mut self, target: &Target) -> (u8, Nanos) {
+        let (medium, features) = self.die.parts_mut();
+        let shape = *medium.shape();
+        features.note_erase(medium.cells_mut().last_erase(shape.places(target).map(|place| place.block)));
+        (self.medium().cells().loops(), self.die.erase_time())
+    }
+
+    /// The die is at `temperature` from `now` on. Returns whether it has cells that feel it.
+    pub fn set_temperature(&mut self, temperature: Celsius, now: Nanos) -> bool {
+        self.physics_mut().map(|array| array.set_temperature(temperature, now)).is_some()
+    }
+
+    /// Temperature of its cells, where they have physics.
+    pub fn temperature(&self) -> Option<Celsius> {
+        self.physics().map(|array| array.temperature())
+    }
+
+    /// Numbers of the references that `page` is read with, rising; none where the cells have no physics.
+    pub fn references_of(&self, page: PageId) -> &[u8] {
+        self.physics().map_or(&[], |array| array.references_of(page.0.into()))
+    }
+
+    /// Counts, over all planes of `target`, the bits that differ between two reads of which only reference `reference` stands elsewhere: `from` and `to` steps
+    /// of [`wordline_flash::ReadOffsets::STEP`] from its place in the present entry of the retry table. A controller counts them in the data of both reads; the
+    /// bytes that are kept here have no errors in them, so the cells are asked. Pages without data count nothing.
+    pub fn count_between(&mut self, target: &Target, reference: u8, from: i8, to: i8, now: Nanos) -> u32 {
+        let (medium, features) = self.die.parts_mut();
+        medium.count_between(target, features.level(), reference, [from, to], now)
+    }
+
+    /// Wrong bits that error correction finds in all codewords of the page of each plane that was sensed last; nothing where the cells have no physics.
+    pub fn tally(&self, target: &Target) -> Option<Tally> {
+        self.medium().tally(target, self.die.registers())
+    }
+
+    /// Lets each reading from now on be the worst of `times`: see [`CellArray::read_worst_of`].
+    pub fn read_worst_of(&mut self, times: u32) {
+        if let Some(array) = self.physics_mut() {
+            array.read_worst_of(times);
+        }
+    }
+
+    /// Lets each sensing from now on count as `times` of its block, and have the errors of the worst of them.
+    pub fn reads_stand_for(&mut self, times: u32) {
+        self.die.medium_mut().cells_mut().set_read_times(times);
+        self.read_worst_of(times);
+    }
+
+    fn physics(&self) -> Option<&CellArray> {
+        self.medium().cells().physics()
+    }
+
+    fn physics_mut(&mut self) -> Option<&mut CellArray> {
+        self.die.medium_mut().physics_mut()
+    }
+}
+
+/// Epochs and leaps.
+impl Chip {
+    /// Begins an epoch: the erases of each block are counted from now on, and what they do to its cells.
+    pub fn begin_epoch(&mut self) {
+        self.die.medium_mut().begin_epoch();
+    }
+
+    /// Erases of a block in the present epoch.
+    ///
+    /// # Panics
+    /// If no epoch is under way.
+    pub fn epoch_erases(&self, plane: PlaneId, block: BlockId) -> u32 {
+        self.medium().epoch_erases(self.index(plane, block))
+    }
+
+    /// Erases that a block still takes, by the limit that the drive file sets; `None`: there is no limit.
+    pub fn erases_left(&self, plane: PlaneId, block: BlockId) -> Option<u32> {
+        self.medium().cells().rates().endurance().map(|limit| limit.saturating_sub(self.erases(plane, block)))
+    }
+
+    /// True if the last erase of a block was at `since` or later; without physics, which alone has that instant, if it was erased in the epoch.
+    pub fn is_renewed(&self, plane: PlaneId, block: BlockId, since: Nanos) -> bool {
+        let index = self.index(plane, block);
+        self.physics().map_or_else(|| self.medium().epoch_erases(index) > 0, |array| array.is_renewed(index, since))
+    }
+
+    /// Adds `erases` to those of `block`, which has further epochs like those of block `like` of its plane: see [`CellArray::leap`]. Its contents stay.
+    pub fn leap(&mut self, plane: PlaneId, [block, like]: [BlockId; 2], erases: u32, repetition: &Repetition) {
+        let pair = [block, like].map(|block| self.index(plane, block));
+        self.die.medium_mut().leap(pair, erases, repetition);
+    }
+
+    /// Ends the leaps of the die's blocks.
+    pub fn end_leap(&mut self) {
+        if let Some(array) = self.physics_mut() {
+            array.end_leap();
+        }
+    }
+}
+
+/// Faults.
+impl Chip {
+    /// Let `fault` happen from now on, beside those there are. Another fault of the same page takes the place of the one before, and programs to fail add up.
+    /// A die that is silent stays so. Operations under way are another matter: [`Chip::fail_under_way`].
+    ///
+    /// # Panics
+    /// If it names a plane, block or page that the die does not have.
+    pub fn inject(&mut self, fault: DieFault) {
+        self.fail(fault);
+        if fault.is_failure()
+            && let Some(payload) = self.die.medium_mut().payload_mut()
+        {
+            payload.keep_failure(&fault);
+        }
+    }
+
+    /// Let `fault` happen, which the store has.
+    ///
+    /// # Panics
+    /// As [`Chip::inject`].
+    pub fn fail(&mut self, fault: DieFault) {
+        self.die.medium_mut().fail(fault);
+    }
+
+    /// A part of the die has failed at `now`: what it was programming or erasing there, or has suspended, counts for nothing, also on other planes. It ends as
+    /// failed in its time. Returns whether there was such an operation.
+    #[cold]
+    pub fn fail_under_way(&mut self, now: Nanos) -> bool {
+        self.die.fail_under_way(now)
+    }
+
+    /// Its faults, with what is left of them.
+    pub fn faults(&self) -> Vec<DieFault> {
+        self.medium().faults().list(self.medium().shape())
+    }
+
+    /// Take all faults back but those of parts that have failed for good. The damage that faults have done stays.
+    pub fn clear_faults(&mut self) {
+        self.die.medium_mut().faults_mut().clear();
+    }
+
+    /// Number of random draws so far of each kind that fails operations by rate: program, erase, read.
+    pub fn drawn(&self) -> [u64; 3] {
+        self.medium().cells().rates().drawn()
+    }
+
+    /// Whether a part of it has failed for good.
+    pub fn has_failures(&self) -> bool {
+        self.medium().faults().has_failures()
+    }
+
+    /// The parts of it that have failed for good, for an image.
+    pub fn failure_image(&self) -> FailureImage {
+        self.medium().faults().image()
+    }
+
+    /// Restores what [`Chip::failure_image`] gave. The image may be anything; one of another kind of die is refused with the reason.
+    pub fn restore_failures(&mut self, image: &FailureImage) -> Result<(), &'static str> {
+        let faults = Faults::restored(image, self.medium().shape())?;
+        *self.die.medium_mut().faults_mut() = faults;
+        Ok(())
+    }
+
+    /// Whether the whole die has failed.
+    #[inline]
+    pub fn is_dead(&self) -> bool {
+        self.medium().faults().is_dead()
+    }
+
+    /// Whether it has failed and does not answer.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        self.medium().faults().is_silent()
+    }
+
+    /// Whether a part of the die that has failed for good lies under `target`: half of the bits that are read there are wrong.
+    #[cold]
+    pub fn has_failed_at(&self, target: &Target) -> bool {
+        self.medium().faults().has_failed_at(target)
+    }
+
+    /// Wrong bits in a codeword of a page that reads as noise: half of them. Without physics a codeword is taken to have 1 KiB of user bytes.
+    pub fn noise(&self) -> u32 {
+        self.medium().cells().noise(&self.sheet().geometry)
+    }
+
+    /// A read of `target` has failed after all its tries: a fault that lasts for so many reads has had one of them.
+    #[inline]
+    pub fn read_failed(&mut self, target: &Target) {
+        if !self.medium().faults().is_none() {
+            let shape = *self.medium().shape();
+            self.die.medium_mut().faults_mut().use_up(shape.places(target));
+        }
+    }
+
+    /// Bits of a page flip, as many and which by `seed`: it cannot be corrected any more. Returns whether something was programmed there.
+    pub fn corrupt(&mut self, plane: PlaneId, block: BlockId, page: PageId, seed: u64) -> bool {
+        let (place, shape) = (self.place(plane, block, page), *self.medium().shape());
+        let medium = self.die.medium_mut();
+        if !medium.blocks().is_programmed(place) {
+            return false;
+        }
+        if let Some(payload) = medium.payload_mut() {
+            tear::corrupt(payload, place, &shape, seed);
+        }
+        medium.ruin_page(place);
+        true
+    }
+
+    /// The power goes while the program unit at `target` takes in `contents`: by `draw`, some of its pages are programmed, one in part, and the others not.
+    /// Only the store hears of it: the die is off.
+    pub fn tear_program(&mut self, target: &Target, contents: Contents<'_>, draw: &mut Draw) {
+        let (places, units) = (self.medium().unit_places(target), self.medium().shape().units() as usize);
+        tear::program(self.die.medium_mut().payload_mut(), &places, units, contents, draw);
+    }
+
+    /// The power goes while the blocks of `target` are erased: by `draw`, some are, one in part, and the others not. Only the store hears of it.
+    pub fn tear_erase(&mut self, target: &Target, draw: &mut Draw) {
+        let blocks = self.medium().shape().places(target).map(|place| place.block).collect::<Vec<_>>();
+        tear::erase(self.die.medium_mut().payload_mut(), &blocks, draw);
+    }
+
+    /// Whether a page of the die is known that cannot be read: it is ruined, or a fault keeps it from being read.
+    pub fn has_unreadable(&self) -> bool {
+        !self.medium().ruined().is_empty() || !self.medium().faults().is_none()
+    }
+
+    /// Whether such a page may be in a block.
+    pub fn has_unreadable_in(&self, plane: PlaneId, block: BlockId) -> bool {
+        let number = self.index(plane, block);
+        self.medium().ruined().has_in(number) || self.medium().faults().fails_reads_in(plane, block, number)
+    }
+
+    /// Whether a fault keeps a page from being read.
+    pub fn is_faulty(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
+        self.medium().faults().fails_read(plane, block, self.place(plane, block, page))
+    }
+
+    /// Whether a page can be read, as far as is known without reading it.
+    pub fn is_readable(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
+        !self.is_ruined(plane, block, page) && !self.is_faulty(plane, block, page)
+    }
+}
+
+/// Rest, images and stores that are opened again.
+impl Chip {
+    /// Whether nothing is going on at `now` and nothing is suspended or half collected.
+    pub fn is_at_rest(&self, now: Nanos) -> bool {
+        self.die.is_at_rest(now)
+    }
+
+    /// Put the die's clock at `now`, wherever it was, with empty registers. For a drive that has worked through operations without taking time, each
+    /// die at a clock of its own. Times of its cells and locks after `now` become `now`: a span that begins in the future has no length.
+    ///
+    /// # Panics
+    /// If an operation is suspended or a wordline half collected: that is no rest.
+    pub fn rest(&mut self, now: Nanos) {
+        self.die.rest(now);
+    }
+
+    /// The die as plain data, if it is at rest at `now`.
+    pub fn image(&self, now: Nanos) -> Option<Image> {
+        self.is_at_rest(now).then(|| Image::of(self.medium(), self.die.features()))
+    }
+
+    /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is
+    /// refused with the reason.
+    pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
+        let (medium, features) = self.die.parts_mut();
+        image.restore(medium, features)
+    }
+
+    /// Tables of what copybacks carried into the pages of the die, for an image.
+    pub fn carried_tables(&self) -> CarriedTables {
+        self.physics().map(|array| array.carried_tables()).unwrap_or_default()
+    }
+
+    /// Takes over what copybacks carried, after [`Chip::restore`].
+    pub fn restore_carried(&mut self, tables: &CarriedTables) -> Result<(), &'static str> {
+        let fits = match self.physics_mut() {
+            Some(array) => array.resume_carried(tables),
+            None => *tables == CarriedTables::default(),
+        };
+        if fits { Ok(()) } else { Err("what copybacks carried over does not fit the cells of a die") }
+    }
+
+    /// Traces of guarded erases on the die, for an image.
+    pub fn guard_image(&self) -> GuardImage {
+        let relief = self.physics().map(|array| array.relief_tables()).unwrap_or_default();
+        let features = self.die.features();
+        self.medium().blocks().guard().image(features.all(Feature::SPARES), features.get(Feature::EraseTrace), relief)
+    }
+
+    /// Restores what [`Chip::guard_image`] gave, after [`Chip::restore`].
+    pub fn restore_guard(&mut self, image: &GuardImage) -> Result<(), &'static str> {
+        let (medium, features) = self.die.parts_mut();
+        let guard = image.guard(medium.shape())?;
+        features.restore([Feature::EraseTrace], [image.trace()]);
+        features.restore(Feature::SPARES, image.registers());
+        medium.blocks_mut().set_guard(guard);
+        let fits = match medium.physics_mut() {
+            Some(array) => array.resume_reliefs(image.relief()),
+            None => *image.relief() == ReliefTables::default(),
+        };
+        if fits { Ok(()) } else { Err("what guarded erases have spared does not fit the cells of a die") }
+    }
+
+    /// Take over what the store has of a block.
+    pub fn wake_block(&mut self, plane: PlaneId, block: BlockId) -> KeptBlock {
+        let index = self.index(plane, block);
+        wake::block(self.die.medium_mut(), index)
+    }
+
+    /// Take over what the store has of the parts of the die that have failed for good.
+    pub fn wake_failures(&mut self) {
+        wake::failures(self.die.medium_mut());
+    }
+
+    /// Look at a page. `image` becomes what the pins give of it.
+    pub fn wake_page(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> Kept {
+        let (place, now) = (self.place(plane, block, page), self.die.latest());
+        wake::page(self.die.medium_mut(), place, now, image)
     }
 }

@@ -1,69 +1,38 @@
-//! Epochs of a die: its erases since an instant, and leaps that add as many again without carrying them out.
+//! Epochs of a die: its erases since an instant.
 
-use wordline_cells::Repetition;
-use wordline_units::{BlockId, Nanos, PlaneId};
+use crate::blocks::Blocks;
 
-use crate::chip::Chip;
+/// Erases of each block before the present epoch, if one is under way. No image has them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Epoch(Option<Box<[u32]>>);
 
-impl Chip {
-    /// Begins an epoch: the erases of each block are counted from now on, and what they do to its cells.
-    pub fn begin_epoch(&mut self) {
-        self.epoch = Some(self.blocks.iter().map(|block| block.erases).collect());
-        if let Some(array) = &mut self.array {
-            array.begin_epoch();
-        }
+impl Epoch {
+    /// The epoch that begins now.
+    pub(crate) fn of(blocks: &Blocks) -> Epoch {
+        Epoch(Some(blocks.iter().map(|block| block.erases()).collect()))
     }
 
-    /// Erases of a block in the present epoch.
+    /// Erases of a block in the epoch.
     ///
     /// # Panics
     /// If no epoch is under way.
-    pub fn epoch_erases(&self, plane: PlaneId, block: BlockId) -> u32 {
-        let before = self.epoch.as_ref().expect("erases are counted from the beginning of an epoch")[self.index(plane, block)];
-        self.erases(plane, block).saturating_sub(before)
-    }
-
-    /// Erases that a block still takes, by the limit that the drive file sets; `None`: there is no limit.
-    pub fn erases_left(&self, plane: PlaneId, block: BlockId) -> Option<u32> {
-        self.cells.endurance().map(|limit| limit.saturating_sub(self.erases(plane, block)))
-    }
-
-    /// True if the last erase of a block was at `since` or later; without physics, which alone knows when that was, if it was erased in the epoch.
-    pub fn is_renewed(&self, plane: PlaneId, block: BlockId, since: Nanos) -> bool {
-        let index = self.index(plane, block) as u32;
-        self.array.as_ref().map_or_else(|| self.epoch_erases(plane, block) > 0, |array| array.is_renewed(index, since))
-    }
-
-    /// Adds `erases` to those of `block`, which has further epochs like those of block `like` of its plane: see
-    /// [`CellArray::leap`](wordline_cells::CellArray::leap). What it holds stays.
-    pub fn leap(&mut self, plane: PlaneId, [block, like]: [BlockId; 2], erases: u32, repetition: &Repetition) {
-        let [index, like] = [block, like].map(|block| self.index(plane, block));
-        let entry = &mut self.blocks[index];
-        entry.erases = entry.erases.saturating_add(erases);
-        if let Some(array) = &mut self.array {
-            array.leap(index as u32, like as u32, repetition);
-        }
-    }
-
-    /// Ends the leaps of the die's blocks.
-    pub fn end_leap(&mut self) {
-        if let Some(array) = &mut self.array {
-            array.end_leap();
-        }
+    pub(crate) fn erases(&self, blocks: &Blocks, block: u32) -> u32 {
+        let before = self.0.as_ref().expect("erases are counted from the beginning of an epoch")[block as usize];
+        blocks.of(block).erases().saturating_sub(before)
     }
 }
 
-impl Chip {
-    /// Lets each reading from now on be the worst of `times`: see [`CellArray::read_worst_of`](wordline_cells::CellArray::read_worst_of).
-    pub fn read_worst_of(&mut self, times: u32) {
-        if let Some(array) = &mut self.array {
-            array.read_worst_of(times);
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::tests::shape;
 
-    /// Lets each sensing from now on count as `times` of its block, and have the errors of the worst of them.
-    pub fn reads_stand_for(&mut self, times: u32) {
-        self.read_times = times;
-        self.read_worst_of(times);
+    #[test]
+    fn erases_are_counted_from_the_beginning_of_the_epoch() {
+        let mut blocks = Blocks::new(shape(1), false);
+        blocks.of_mut(3).set_erases(40);
+        let epoch = Epoch::of(&blocks);
+        blocks.of_mut(3).erase(false);
+        assert_eq!((epoch.erases(&blocks, 3), epoch.erases(&blocks, 0)), (1, 0));
     }
 }

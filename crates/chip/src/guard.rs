@@ -1,15 +1,13 @@
 //! Wordlines that guarded erases have spared: they take no data until the next erase of their block.
 //!
-//! Nobody can tell a spared wordline from a blank one by looking: it senses as erased. A die that programs in order passes over it.
+//! Nothing tells a spared wordline from a blank one by looking: it senses as erased. A die that programs in order passes over it.
 
 use serde::{Deserialize, Serialize};
 use wordline_cells::ReliefTables;
-use wordline_flash::{EraseSettings, Feature, Target};
-use wordline_units::{BlockId, PageId, PlaneId, WordlineSet};
+use wordline_flash::Feature;
+use wordline_units::WordlineSet;
 
-use crate::chip::Chip;
-use crate::payload::Place;
-use crate::place::planes;
+use crate::place::Shape;
 
 /// The wordlines that the last erase of each block has spared. Empty on a die that never had a guarded erase.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +17,7 @@ pub(crate) struct Guard {
     count: u32,
 }
 
-/// What guarded erases have left on a die at rest, as plain data.
+/// Traces of guarded erases on a die at rest, as plain data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GuardImage {
     registers: [u32; Feature::SPARES.len()],
@@ -29,18 +27,20 @@ pub struct GuardImage {
 }
 
 impl Guard {
+    /// Whether no wordline is spared.
     #[inline(always)]
     pub(crate) fn is_none(&self) -> bool {
         self.count == 0
     }
 
-    /// The wordlines of a block that its last erase has spared.
+    /// The wordlines of a block that its last erase has spared, if it has spared any.
     #[inline]
     pub(crate) fn of(&self, block: u32) -> Option<&WordlineSet> {
         self.sets.get(block as usize)?.as_deref()
     }
 
-    fn set(&mut self, blocks: usize, block: u32, spared: WordlineSet) {
+    /// The last erase of a block, of `blocks` blocks, has spared these wordlines.
+    pub(crate) fn set(&mut self, blocks: usize, block: u32, spared: WordlineSet) {
         if self.sets.is_empty() && !spared.is_empty() {
             self.sets.resize_with(blocks, || None);
         }
@@ -50,93 +50,66 @@ impl Guard {
             self.count += u32::from(set.is_some());
         }
     }
+
+    /// The sets as plain data, with the registers of the next erase, the trace of the last one, and what the cells keep of them.
+    pub(crate) fn image(&self, registers: [u32; Feature::SPARES.len()], trace: u32, relief: ReliefTables) -> GuardImage {
+        let sets = (0..).zip(&self.sets);
+        let spared = sets.filter_map(|(block, set)| Some((block, set.as_ref()?.iter().collect()))).collect();
+        GuardImage { registers, trace, spared, relief }
+    }
 }
 
-impl Chip {
-    /// Wordline of a page.
-    #[inline]
-    fn wordline_of(&self, page: u32) -> u32 {
-        page / self.sheet.geometry.cell.bits()
-    }
-
-    /// The wordlines that the last erase of a block has spared.
-    pub fn spared(&self, plane: PlaneId, block: BlockId) -> WordlineSet {
-        let Place { block, .. } = self.place(&Target::single(plane, block, PageId(0)), plane);
-        self.guard.of(block).copied().unwrap_or_default()
-    }
-
-    /// The wordlines of a block that its last erase has spared, if it has spared any.
-    pub(crate) fn guard_of(&self, block: u32) -> Option<&WordlineSet> {
-        self.guard.of(block)
-    }
-
-    /// Whether the last erase of a block has spared the wordline of a page.
-    #[inline(always)]
-    pub(crate) fn is_spared(&self, place: Place) -> bool {
-        !self.guard.is_none() && self.is_in_set(place)
-    }
-
-    #[cold]
-    fn is_in_set(&self, place: Place) -> bool {
-        self.guard.of(place.block).is_some_and(|set| set.has(self.wordline_of(place.page)))
-    }
-
-    /// The first page of a block from `page` on that may be programmed, as far as spared wordlines go.
-    #[cold]
-    pub(crate) fn first_usable(&self, mut place: Place) -> u32 {
-        while place.page < self.grain.pages && self.is_spared(place) {
-            place.page += 1;
-        }
-        place.page
-    }
-
-    /// The wordlines that the registers say the next erase spares.
-    pub(crate) fn spares(&self) -> WordlineSet {
-        if self.has_spares { EraseSettings::from_registers(|feature| self.feature(feature)).spared } else { WordlineSet::NONE }
-    }
-
-    /// The last erase of a block has spared these wordlines.
-    pub(crate) fn mark_spared(&mut self, block: u32, spared: WordlineSet) {
-        if !self.guard.is_none() || !spared.is_empty() {
-            self.guard.set(self.blocks.len(), block, spared);
-        }
-    }
-
-    /// What guarded erases have left on the die, for an image.
-    pub fn guard_image(&self) -> GuardImage {
-        let sets = (0..).zip(&self.guard.sets);
-        GuardImage {
-            registers: Feature::SPARES.map(|feature| self.feature(feature)),
-            trace: self.feature(Feature::EraseTrace),
-            spared: sets.filter_map(|(block, set)| Some((block, set.as_ref()?.iter().collect()))).collect(),
-            relief: self.array.as_ref().map(|array| array.relief_tables()).unwrap_or_default(),
-        }
-    }
-
-    /// Restores what [`Chip::guard_image`] gave, after [`Chip::restore`].
-    pub fn restore_guard(&mut self, image: &GuardImage) -> Result<(), &'static str> {
-        let wordlines = self.wordline_of(self.grain.pages);
-        let is_sound = |(block, set): &(u32, Vec<u32>)| (*block as usize) < self.blocks.len() && set.iter().all(|of| *of < wordlines);
-        if wordlines > WordlineSet::WORDLINES && !image.spared.is_empty() || !image.spared.iter().all(is_sound) {
+impl GuardImage {
+    /// The sets of a die of this shape.
+    pub(crate) fn guard(&self, shape: &Shape) -> Result<Guard, &'static str> {
+        let (blocks, wordlines) = (shape.all_blocks(), shape.wordline_of(shape.pages()));
+        let is_sound = |(block, set): &(u32, Vec<u32>)| (*block as usize) < blocks && set.iter().all(|of| *of < wordlines);
+        if wordlines > WordlineSet::WORDLINES && !self.spared.is_empty() || !self.spared.iter().all(is_sound) {
             return Err("a spared wordline lies outside its die");
         }
-        Feature::SPARES.into_iter().zip(image.registers).for_each(|(feature, value)| self.features[feature as usize] = value);
-        self.features[Feature::EraseTrace as usize] = image.trace;
-        self.note_registers();
-        self.guard = Guard::default();
-        for (block, set) in &image.spared {
-            self.guard.set(self.blocks.len(), *block, WordlineSet::of(set.iter().copied()));
+        let mut guard = Guard::default();
+        for (block, set) in &self.spared {
+            guard.set(blocks, *block, WordlineSet::of(set.iter().copied()));
         }
-        let fits = match &mut self.array {
-            Some(array) => array.resume_reliefs(&image.relief),
-            None => image.relief == ReliefTables::default(),
-        };
-        if fits { Ok(()) } else { Err("what guarded erases have spared does not fit the cells of a die") }
+        Ok(guard)
     }
 
-    /// True if a page of `target` lies on a spared wordline in any of its planes.
-    #[cold]
-    pub(crate) fn touches_spared(&self, target: &Target) -> bool {
-        planes(target.planes).any(|plane| self.is_spared(self.place(target, plane)))
+    /// Registers of the wordlines that the next erase spares.
+    pub(crate) fn registers(&self) -> [u32; Feature::SPARES.len()] {
+        self.registers
+    }
+
+    /// Register of the last erase.
+    pub(crate) fn trace(&self) -> u32 {
+        self.trace
+    }
+
+    /// Relief of the cells that were spared.
+    pub(crate) fn relief(&self) -> &ReliefTables {
+        &self.relief
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::tests::shape;
+
+    #[test]
+    fn sets_are_counted_and_come_back_from_their_image() {
+        let shape = shape(1);
+        let mut guard = Guard::default();
+        guard.set(8, 3, WordlineSet::NONE);
+        assert!(guard.is_none() && guard.of(3).is_none());
+        guard.set(8, 3, WordlineSet::of([1]));
+        guard.set(8, 3, WordlineSet::of([0]));
+        assert!(!guard.is_none() && guard.of(3) == Some(&WordlineSet::of([0])));
+        let image = guard.image([0; Feature::SPARES.len()], 0, ReliefTables::default());
+        let again = image.guard(&shape).expect("it is of this die");
+        assert_eq!(again.of(3), guard.of(3));
+        guard.set(8, 3, WordlineSet::NONE);
+        assert!(guard.is_none());
+        let foreign = GuardImage { spared: vec![(8, vec![0])], ..image };
+        assert!(foreign.guard(&shape).is_err());
     }
 }

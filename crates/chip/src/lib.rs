@@ -19,31 +19,40 @@
 //! breaks a rule is a bug and panics. Bad flash is a [`wordline_flash::Status`]. Deliberately absent: how fast the bus is (the drive says how
 //! long a transfer takes), what cells do (`wordline-cells` answers), and which blocks have grown bad (firmware keeps that book).
 
+mod activity;
 mod block;
+mod blocks;
 mod cells;
 mod chip;
+mod die;
 mod epoch;
 mod fault;
+mod features;
 mod guard;
 pub mod image;
-mod issue;
-mod lived;
+mod legal;
+mod medium;
 mod order;
 mod payload;
 mod place;
 mod probe;
 mod registers;
+mod ruined;
 pub mod rule;
 mod seal;
 mod spare;
 mod stop;
+mod tear;
+mod times;
 mod wake;
+mod work;
 
+pub use activity::Issued;
 pub use chip::Chip;
 pub use fault::{DieFault, FailureImage};
 pub use guard::GuardImage;
-pub use issue::Issued;
-pub use payload::{Contents, Kept, KeptBlock, PageImage, Payload, Persistent, Place, RamPayload, UnitAt};
+pub use payload::{Contents, Kept, KeptBlock, PageImage, Payload, Persistent, RamPayload, UnitAt};
+pub use place::Place;
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
 pub use stop::Stops;

@@ -14,15 +14,7 @@ use wordline_flash::{Mark, Sanitisation, Sheet};
 use wordline_units::random::Draw;
 
 use crate::fault::DieFault;
-
-/// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The block, counted over all planes.
-    pub block: u32,
-    /// The page.
-    pub page: u32,
-}
+use crate::place::Place;
 
 /// Where the bytes of a mapping unit stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +107,17 @@ impl PageImage {
     /// A page of `bytes` bytes and `units` mapping units, erased.
     pub fn new(bytes: usize, units: usize) -> PageImage {
         PageImage { bytes: vec![0xFF; bytes], marks: vec![Mark::NOTHING; units] }
+    }
+
+    /// A page that was made unreadable, as the pins give it.
+    pub(crate) fn sealed(bytes: usize, units: usize) -> PageImage {
+        PageImage { bytes: vec![0; bytes], marks: vec![Mark::NOTHING; units] }
+    }
+
+    /// The page was made unreadable: it holds what the pins give of such a page.
+    pub(crate) fn seal(&mut self) {
+        self.bytes.fill(0);
+        self.marks.fill(Mark::NOTHING);
     }
 }
 

@@ -1,40 +1,145 @@
-//! The legality rules that belong to an address: range, page order inside a block, bad blocks and suspended blocks.
+//! Places of a die: the shape of its planes and blocks, and the numbers of pages in it.
 
-use std::cmp::Ordering;
+use std::ops::Range;
 
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{PlaneSet, ProgramScope, Sanitisation, Target};
-use wordline_units::PlaneId;
+use wordline_flash::{PlaneSet, Sheet, Target};
+use wordline_units::{BlockId, PageId, PlaneId};
 
-use crate::block::{Block, State};
-use crate::chip::{Chip, WorkKind};
-use crate::payload::Place;
-use crate::probe::Why;
+/// The most mapping units that a page may hold.
+pub(crate) const UNITS_MAX: u32 = 64;
 
-impl Chip {
-    /// The block of `target` in `plane`, counted over all planes.
-    #[inline]
-    pub(crate) fn flat(&self, target: &Target, plane: PlaneId) -> usize {
-        plane.0 as usize * self.sheet.geometry.blocks as usize + block_of(target, plane) as usize
+/// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The block, counted over all planes.
+    pub block: u32,
+    /// The page.
+    pub page: u32,
+}
+
+/// The shape of a die: numbers of planes, blocks, pages and mapping units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// All planes.
+    planes: PlaneSet,
+    /// Blocks of a plane.
+    blocks: u32,
+    /// Pages of a block.
+    pages: u32,
+    /// Mapping units of a page.
+    units: u32,
+    /// Pages of a wordline.
+    bits: u32,
+    /// Pages that one program command fills in each plane.
+    per_program: u32,
+    /// User bytes of a page.
+    bytes: u64,
+}
+
+impl Shape {
+    /// The shape of a die of `sheet` with `units` mapping units in a page.
+    ///
+    /// # Panics
+    /// If a number is beyond what a die may have.
+    pub(crate) fn new(sheet: &Sheet, units: u32) -> Shape {
+        let geometry = &sheet.geometry;
+        assert!((1..=PLANES_MAX as u32).contains(&geometry.planes), "a die has 1 to {PLANES_MAX} planes, not {}", geometry.planes);
+        assert!(geometry.blocks <= 1 << 16, "a plane has at most 65,536 blocks, not {}", geometry.blocks);
+        assert!(geometry.pages() < 1 << 16, "a block has less than 65,536 pages, not {}", geometry.pages());
+        assert!((1..=UNITS_MAX).contains(&units), "a page holds 1 to {UNITS_MAX} mapping units, not {units}");
+        Shape {
+            planes: PlaneSet::first(geometry.planes),
+            blocks: geometry.blocks,
+            pages: geometry.pages(),
+            units,
+            bits: geometry.cell.bits(),
+            per_program: sheet.pages_per_program(),
+            bytes: geometry.page.0,
+        }
     }
 
-    /// The block of `target` in `plane`.
+    /// All planes.
     #[inline]
-    pub(crate) fn block_at(&self, target: &Target, plane: PlaneId) -> &Block {
-        &self.blocks[self.flat(target, plane)]
+    pub(crate) fn planes(&self) -> PlaneSet {
+        self.planes
+    }
+
+    /// Blocks of a plane.
+    #[inline]
+    pub(crate) fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    /// Blocks of all planes.
+    pub(crate) fn all_blocks(&self) -> usize {
+        (self.planes.len() * self.blocks) as usize
+    }
+
+    /// Pages of a block.
+    #[inline]
+    pub(crate) fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// Mapping units of a page.
+    #[inline]
+    pub(crate) fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// Pages that one program command fills in each plane.
+    #[inline]
+    pub(crate) fn per_program(&self) -> u32 {
+        self.per_program
+    }
+
+    /// User bytes of a page.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes as usize
+    }
+
+    /// The block of `target` in `plane`, counted over all planes.
+    #[inline(always)]
+    pub(crate) fn flat(&self, target: &Target, plane: PlaneId) -> u32 {
+        u32::from(plane.0) * self.blocks + u32::from(block_of(target, plane))
     }
 
     /// The page of `target` in `plane`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place(&self, target: &Target, plane: PlaneId) -> Place {
-        Place { block: self.flat(target, plane) as u32, page: u32::from(target.page.0) }
+        Place { block: self.flat(target, plane), page: u32::from(target.page.0) }
+    }
+
+    /// The pages of `target`, one in each plane.
+    #[inline(always)]
+    pub(crate) fn places(&self, target: &Target) -> impl Iterator<Item = Place> {
+        planes(target.planes).map(|plane| self.place(target, plane))
+    }
+
+    /// A block of a plane, counted over all planes.
+    #[inline(always)]
+    pub(crate) fn index(&self, plane: PlaneId, block: BlockId) -> u32 {
+        debug_assert!(plane.0 < self.planes.len() as u8 && block.0 < self.blocks);
+        u32::from(plane.0) * self.blocks + block.0
+    }
+
+    /// A page of a block of a plane.
+    #[inline(always)]
+    pub(crate) fn at(&self, plane: PlaneId, block: BlockId, page: PageId) -> Place {
+        Place { block: self.index(plane, block), page: u32::from(page.0) }
+    }
+
+    /// Plane and block of a block that is counted over all planes.
+    pub(crate) fn split(&self, block: u32) -> (PlaneId, BlockId) {
+        (PlaneId((block / self.blocks) as u8), BlockId(block % self.blocks))
     }
 
     /// The page's place in its wordline. Written out because a division by a variable costs as much as the rest of a read.
     #[inline]
     pub(crate) fn page_type(&self, page: u16) -> usize {
         let page = page as usize;
-        match self.sheet.geometry.cell.bits() {
+        match self.bits {
             1 => 0,
             2 => page % 2,
             3 => page % 3,
@@ -42,179 +147,23 @@ impl Chip {
         }
     }
 
-    /// Whether the planes and the page of the target exist.
-    #[inline(always)]
-    fn check_range(&self, target: &Target) -> Result<(), Why> {
-        if target.planes.is_empty() || target.planes.0 & !self.planes.0 != 0 {
-            return Err(Why::Planes);
-        }
-        if u32::from(target.page.0) >= self.grain.pages {
-            return Err(Why::Page);
-        }
-        Ok(())
-    }
-
-    /// Whether the block of the target in `plane` exists. Apart from the rest, because most commands walk their planes anyway.
-    #[inline(always)]
-    fn check_block(&self, target: &Target, plane: PlaneId) -> Result<(), Why> {
-        if u32::from(block_of(target, plane)) < self.sheet.geometry.blocks { Ok(()) } else { Err(Why::Block) }
-    }
-
-    /// Whether no block of `target` is in the middle of something that is suspended.
-    #[inline(always)]
-    fn check_unsuspended(&self, target: &Target) -> Result<(), Why> {
-        match &self.suspended {
-            Some(held) if shares_block(target, &held.work.target) => Err(Why::SuspendedBlock),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether `target` may be read.
-    #[inline(always)]
-    pub(crate) fn check_read(&self, target: &Target) -> Result<(), Why> {
-        self.check_range(target)?;
-        for plane in planes(target.planes) {
-            self.check_block(target, plane)?;
-        }
-        if let Some(held) = &self.suspended
-            && shares_block(target, &held.work.target)
-        {
-            let first = held.work.target.page.0;
-            let changing = first..first + held.work.pages;
-            if held.work.kind == WorkKind::Erase || changing.contains(&target.page.0) {
-                return Err(Why::SuspendedBlock);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether `target` may be programmed, apart from its place in a wordline.
-    #[inline(always)]
-    pub(crate) fn check_program(&self, target: &Target) -> Result<(), Why> {
-        self.check_range(target)?;
-        self.check_unsuspended(target)?;
-        for plane in planes(target.planes) {
-            self.check_next(target, plane)?;
-        }
-        Ok(())
-    }
-
-    /// Whether the block of `target` in `plane` can take its page next.
-    #[inline(always)]
-    fn check_next(&self, target: &Target, plane: PlaneId) -> Result<(), Why> {
-        self.check_block(target, plane)?;
-        let block = self.block_at(target, plane);
-        match block.state {
-            State::Usable => {}
-            State::Torn => return Err(Why::NotErased),
-            State::FactoryBad => return Err(Why::FactoryBad),
-        }
-        if !self.guard.is_none() && self.touches_spared(target) {
-            return Err(Why::Spared);
-        }
-        if self.is_unordered() {
-            return self.check_place(self.place(target, plane));
-        }
-        let mut next = block.next_page;
-        if !self.guard.is_none() {
-            next = self.first_usable(Place { page: next.into(), ..self.place(target, plane) }) as u16;
-        }
-        match target.page.0.cmp(&next) {
-            Ordering::Less => Err(Why::Programmed),
-            Ordering::Equal => Ok(()),
-            Ordering::Greater => Err(Why::PageSkipped),
-        }
-    }
-
-    /// Where wordlines may be programmed in any order: whether the page is the next of its wordline.
-    #[cold]
-    fn check_place(&self, place: Place) -> Result<(), Why> {
-        if self.is_programmed(place) {
-            return Err(Why::Programmed);
-        }
-        let is_first = self.page_type(place.page as u16) == 0;
-        if is_first || self.is_programmed(Place { page: place.page - 1, ..place }) { Ok(()) } else { Err(Why::PageSkipped) }
-    }
-
-    /// Whether a program command may begin at the page of `target`.
-    #[inline]
-    pub(crate) fn check_unit(&self, target: &Target) -> Result<(), Why> {
-        let one_shot = self.sheet.capabilities.program_scope == ProgramScope::Wordline;
-        if one_shot && self.page_type(target.page.0) != 0 { Err(Why::InsideWordline) } else { Ok(()) }
-    }
-
-    /// Whether a copyback may go to `target`, given the page that the register holds.
-    pub(crate) fn check_copyback(&self, target: &Target) -> Result<(), Why> {
-        self.check_program(target)?;
-        let Some(source) = self.registers.source else { return Err(Why::NoCopySource) };
-        if source.planes != target.planes {
-            return Err(Why::NoCopySource);
-        }
-        match self.registers.collecting {
-            Some(begun) if begun.planes != target.planes || !same_blocks(&begun, target) || begun.page.0 + 1 != target.page.0 => {
-                Err(Why::Collecting)
-            }
-            Some(_) => Ok(()),
-            None => self.check_unit(target),
-        }
-    }
-
-    /// Whether the blocks of `target` may be erased. Its page means nothing.
-    pub(crate) fn check_erase(&self, target: &Target) -> Result<(), Why> {
-        self.check_range(&Target { page: wordline_units::PageId(0), ..*target })?;
-        for plane in planes(target.planes) {
-            self.check_block(target, plane)?;
-            if self.block_at(target, plane).state == State::FactoryBad {
-                return Err(Why::FactoryBad);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Chip {
-    /// Whether what stands at `target` may be made unreadable. A block that has failed a program may: its flag cells, select cells and wordlines still take a
-    /// pulse. So may one whose erase has failed, as a whole: what it still holds, nobody knows.
-    pub(crate) fn check_sanitise(&self, target: &Target, how: Sanitisation) -> Result<(), Why> {
-        self.check_range(target)?;
-        self.check_unsuspended(target)?;
-        for plane in planes(target.planes) {
-            self.check_block(target, plane)?;
-            let block = self.block_at(target, plane);
-            let is_broken_off = |page| self.ruined.contains(&Place { page: u32::from(page), ..self.place(target, plane) });
-            // A cut may have left one plane of a group programmed and another erased. They are locked as one.
-            let stands_in = |plane| self.block_at(target, plane).next_page > 0 || self.block_at(target, plane).state == State::Torn;
-            let holds_something = match how {
-                Sanitisation::LockPage | Sanitisation::Reprogram => {
-                    self.is_programmed(self.place(target, plane)) || is_broken_off(target.page.0)
-                }
-                Sanitisation::Scrub => {
-                    let mut wordline = self.wordline(target.page.0);
-                    let first = Place { page: u32::from(wordline.start), ..self.place(target, plane) };
-                    self.is_programmed(first) || wordline.any(is_broken_off)
-                }
-                Sanitisation::LockBlock => planes(target.planes).any(stands_in),
-            };
-            match block.state {
-                State::FactoryBad => return Err(Why::FactoryBad),
-                State::Usable | State::Torn if !holds_something => return Err(Why::NotProgrammed),
-                State::Usable | State::Torn => {}
-            }
-        }
-        Ok(())
-    }
-
     /// The pages of the wordline that has `page`.
     #[inline]
-    pub(crate) fn wordline(&self, page: u16) -> std::ops::Range<u16> {
+    pub(crate) fn wordline(&self, page: u16) -> Range<u16> {
         let first = page - self.page_type(page) as u16;
-        first..first + self.sheet.geometry.cell.bits() as u16
+        first..first + self.bits as u16
+    }
+
+    /// Wordline of a page.
+    #[inline]
+    pub(crate) fn wordline_of(&self, page: u32) -> u32 {
+        page / self.bits
     }
 }
 
 /// The block of `target` in `plane`, without a check of the plane: there is none beyond the fourth.
-#[inline]
-fn block_of(target: &Target, plane: PlaneId) -> u16 {
+#[inline(always)]
+pub(crate) fn block_of(target: &Target, plane: PlaneId) -> u16 {
     const _: () = assert!(PLANES_MAX == 4);
     target.blocks[plane.0 as usize % PLANES_MAX]
 }
@@ -238,6 +187,54 @@ pub(crate) fn shares_block(a: &Target, b: &Target) -> bool {
 }
 
 /// Whether two targets of the same planes have all blocks in common.
-fn same_blocks(a: &Target, b: &Target) -> bool {
+pub(crate) fn same_blocks(a: &Target, b: &Target) -> bool {
     planes(a.planes).all(|plane| a.block(plane) == b.block(plane))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Two planes of four blocks of two wordlines of TLC, with `units` mapping units in a page.
+    pub(crate) fn shape(units: u32) -> Shape {
+        Shape { planes: PlaneSet::first(2), blocks: 4, pages: 6, units, bits: 3, per_program: 1, bytes: 64 }
+    }
+
+    #[test]
+    fn a_block_has_one_number_over_all_planes() {
+        let shape = shape(1);
+        for block in 0..shape.all_blocks() as u32 {
+            let (plane, of_plane) = shape.split(block);
+            assert_eq!(shape.index(plane, of_plane), block);
+            let target = Target::single(plane, of_plane, PageId(4));
+            assert_eq!(shape.place(&target, plane), Place { block, page: 4 });
+            assert_eq!(shape.at(plane, of_plane, PageId(4)), Place { block, page: 4 });
+        }
+    }
+
+    #[test]
+    fn a_wordline_has_a_page_of_each_type() {
+        let shape = shape(1);
+        for page in 0..6 {
+            let wordline = shape.wordline(page);
+            assert!(wordline.contains(&page));
+            assert_eq!(wordline.clone().map(|page| shape.page_type(page)).collect::<Vec<_>>(), [0, 1, 2]);
+            assert!(wordline.clone().all(|of| shape.wordline_of(of.into()) == shape.wordline_of(page.into())));
+        }
+    }
+
+    #[test]
+    fn planes_of_a_set_come_lowest_first() {
+        assert_eq!(planes(PlaneSet(0b1011)).map(|plane| plane.0).collect::<Vec<_>>(), [0, 1, 3]);
+        assert_eq!(planes(PlaneSet(0)).count(), 0);
+    }
+
+    #[test]
+    fn targets_share_a_block_in_a_plane_that_both_have() {
+        let target = |planes, blocks| Target { planes: PlaneSet(planes), blocks, page: PageId(0) };
+        assert!(shares_block(&target(3, [1, 2, 0, 0]), &target(2, [0, 2, 0, 0])));
+        assert!(!shares_block(&target(1, [1, 2, 0, 0]), &target(2, [1, 2, 0, 0])));
+        assert!(same_blocks(&target(3, [1, 2, 3, 3]), &target(3, [1, 2, 0, 0])));
+        assert!(!same_blocks(&target(3, [1, 2, 3, 3]), &target(3, [1, 3, 3, 3])));
+    }
 }

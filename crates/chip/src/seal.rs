@@ -17,16 +17,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use wordline_cells::Disturbed;
-use wordline_flash::{Mark, Sanitisation, Status, Target};
-use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
+use wordline_flash::Sanitisation;
+use wordline_units::{Lpn, Nanos};
 
-use crate::block::State;
-use crate::chip::{Chip, UNITS_MAX};
-use crate::payload::{Contents, Kept, PageImage, Place};
-use crate::place::planes;
+use crate::cells::DieCells;
+use crate::place::{Place, Shape};
 use crate::spare::PADDING;
 
-/// What was done to a page.
+/// Deed done to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Seal {
     /// It was locked then.
@@ -37,7 +35,7 @@ enum Seal {
     Reprogrammed,
 }
 
-/// What was done to a block and its pages since the last erase.
+/// Deeds done to a block and its pages since the last erase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Sealed {
     /// It was locked then.
@@ -45,7 +43,7 @@ struct Sealed {
     pages: BTreeMap<u16, Seal>,
 }
 
-/// What was done to the blocks of a die; those with nothing are not listed.
+/// Deeds done to the blocks of a die; those with nothing are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seals(BTreeMap<u32, Sealed>);
 
@@ -67,7 +65,7 @@ impl Seals {
     }
 
     /// A lock that is there stays as old as it is, and what is destroyed stays so.
-    fn seal(&mut self, place: Place, how: Sanitisation, now: Nanos) {
+    pub(crate) fn seal(&mut self, place: Place, how: Sanitisation, now: Nanos) {
         let sealed = self.0.entry(place.block).or_default();
         let page = place.page as u16;
         match how {
@@ -100,54 +98,33 @@ impl Seals {
             }
         }
     }
-}
 
-impl Chip {
-    /// How a page was made unreadable, if the pins give nothing of it for that reason at `now`: what destroyed it, else a lock that still holds.
-    pub fn sealed(&self, plane: PlaneId, block: BlockId, page: PageId, now: Nanos) -> Option<Sanitisation> {
-        let block = u32::from(plane.0) * self.sheet.geometry.blocks + block.0;
-        self.seal_of(Place { block, page: u32::from(page.0) }, now)
-    }
-
-    /// Whether the pins give nothing of a page because it was made unreadable.
-    #[inline]
-    pub(crate) fn is_sealed(&self, place: Place, now: Nanos) -> bool {
-        !self.seals.is_empty() && self.seal_of(place, now).is_some()
-    }
-
-    fn seal_of(&self, place: Place, now: Nanos) -> Option<Sanitisation> {
-        let sealed = self.seals.0.get(&place.block)?;
-        let timing = &self.sheet.timing;
+    /// The way in which a page was made unreadable, if the pins give nothing of it for that reason at `now`: what destroyed it, else a lock that still holds.
+    pub(crate) fn of(&self, place: Place, now: Nanos, cells: &DieCells) -> Option<Sanitisation> {
+        let sealed = self.0.get(&place.block)?;
         let locked = match sealed.pages.get(&(place.page as u16)) {
             Some(Seal::Scrubbed) => return Some(Sanitisation::Scrub),
             Some(Seal::Reprogrammed) => return Some(Sanitisation::Reprogram),
             Some(&Seal::Locked(since)) => Some(since),
             None => None,
         };
-        let Some(array) = &self.array else {
-            let page_lock = locked.map(|_| Sanitisation::LockPage);
-            return sealed.locked.map(|_| Sanitisation::LockBlock).or(page_lock);
-        };
-        if sealed.locked.is_some_and(|since| array.block_lock_holds(place.block, timing.lock_block.as_micros_f64(), since, now)) {
+        if sealed.locked.is_some_and(|since| cells.block_lock_holds(place.block, since, now)) {
             return Some(Sanitisation::LockBlock);
         }
-        let holds = |since| array.page_lock_holds(place.block, place.page, timing.lock_page.as_micros_f64(), since, now);
-        locked.is_some_and(holds).then_some(Sanitisation::LockPage)
+        locked.is_some_and(|since| cells.page_lock_holds(place, since, now)).then_some(Sanitisation::LockPage)
     }
 
-    /// Make `image` what the pins give, if that is nothing because the page was made unreadable: the way in which it was.
-    pub(crate) fn hide(&self, place: Place, image: &mut PageImage) -> Option<Sanitisation> {
-        let how = self.seal_of(place, self.latest)?;
-        image.bytes.fill(0);
-        image.marks.fill(Mark::NOTHING);
-        Some(how)
+    /// Whether the pins give nothing of a page because it was made unreadable.
+    #[inline(always)]
+    pub(crate) fn hides(&self, place: Place, now: Nanos, cells: &DieCells) -> bool {
+        !self.is_empty() && self.of(place, now, cells).is_some()
     }
 
-    /// The pulses that the wordline of a page has had, if there were any.
-    pub(crate) fn disturbed(&self, place: Place) -> Option<Disturbed> {
-        let sealed = self.seals.0.get(&place.block)?;
-        let wordline = self.wordline(place.page as u16);
-        let mut by = Disturbed { lock_time: self.sheet.timing.lock_page.as_micros_f64(), ..Disturbed::default() };
+    /// The pulses that the wordline of a page has had, if there were any. Locks take pulses of `lock_time` microseconds.
+    pub(crate) fn disturbed(&self, place: Place, shape: &Shape, lock_time: f64) -> Option<Disturbed> {
+        let sealed = self.0.get(&place.block)?;
+        let wordline = shape.wordline(place.page as u16);
+        let mut by = Disturbed { lock_time, ..Disturbed::default() };
         for (&page, seal) in sealed.pages.range(wordline.clone()) {
             match seal {
                 Seal::Locked(_) => by.locks += 1,
@@ -157,72 +134,32 @@ impl Chip {
         }
         (by.locks > 0 || by.reprogrammed != 0).then_some(by)
     }
-
-    /// Make `target` unreadable. A die that has failed does nothing any more.
-    pub(crate) fn sanitise(&mut self, target: &Target, how: Sanitisation, now: Nanos) -> Status {
-        self.registers.drop_sensed();
-        self.registers.taken_in.0 = 0;
-        if self.is_dead() || (self.faults.is_some() && planes(target.planes).any(|plane| self.fails_block(target, plane))) {
-            return Status::Failed;
-        }
-        for plane in planes(target.planes) {
-            let place = self.place(target, plane);
-            if how == Sanitisation::Scrub {
-                for page in self.wordline(target.page.0) {
-                    let place = Place { page: u32::from(page), ..place };
-                    self.fill_with_nothing(place);
-                    self.seal(place, how, now);
-                }
-            } else {
-                self.seal(place, how, now);
-            }
-        }
-        Status::Good
-    }
-
-    fn seal(&mut self, place: Place, how: Sanitisation, now: Nanos) {
-        self.seals.seal(place, how, now);
-        if let Some(payload) = &mut self.payload {
-            payload.sanitise(place, how, !self.ruined.contains(&place));
-        }
-    }
-
-    /// A page of a wordline that is scrubbed counts as programmed, if it was not.
-    fn fill_with_nothing(&mut self, place: Place) {
-        if self.is_programmed(place) || self.blocks[place.block as usize].state != State::Usable {
-            return;
-        }
-        let units = self.grain.units as usize;
-        self.blocks[place.block as usize].spare.set(self.grain, place.page, &[PADDING; UNITS_MAX as usize][..units]);
-        self.mark_programmed(place);
-        self.program_zeroes(place);
-        if let Some(payload) = &mut self.payload {
-            payload.end(place.block);
-        }
-    }
-
-    /// What the pins give of a page that was made unreadable is programmed at `place`.
-    pub(crate) fn program_zeroes(&mut self, place: Place) {
-        if let Some(payload) = &mut self.payload {
-            let zeroes = PageImage::sealed(self.sheet.geometry.page.0 as usize, self.grain.units as usize);
-            payload.program(place, Contents::of(&zeroes.bytes, &zeroes.marks));
-        }
-    }
-
-    /// A store that was opened again says so of a page.
-    pub(crate) fn learn(&mut self, place: Place, kept: Kept) {
-        if let Kept::Sanitised(how) = kept {
-            self.seals.seal(place, how, Nanos::ZERO);
-        }
-    }
-
-    /// What the pins give of the mapping unit of a page that was made unreadable: a spare area of zeroes names none.
-    pub(crate) const SEALED_UNIT: Lpn = PADDING;
 }
 
-impl PageImage {
-    /// What the pins give of a page of `bytes` bytes and `units` mapping units that was made unreadable.
-    pub(crate) fn sealed(bytes: usize, units: usize) -> PageImage {
-        PageImage { bytes: vec![0; bytes], marks: vec![Mark::NOTHING; units] }
+/// The mapping unit of a page that was made unreadable, as the pins give it: a spare area of zeroes names none.
+pub(crate) const SEALED_UNIT: Lpn = PADDING;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_stays_as_old_as_it_is_and_what_is_destroyed_stays_so() {
+        let mut seals = Seals::default();
+        let place = |page| Place { block: 2, page };
+        seals.seal(place(3), Sanitisation::LockPage, Nanos(5));
+        seals.seal(place(3), Sanitisation::LockPage, Nanos(9));
+        assert_eq!(seals.0[&2].pages[&3], Seal::Locked(Nanos(5)));
+        seals.settle(Nanos(4));
+        assert_eq!(seals.0[&2].pages[&3], Seal::Locked(Nanos(4)));
+        seals.seal(place(3), Sanitisation::Reprogram, Nanos(9));
+        seals.seal(place(3), Sanitisation::LockPage, Nanos(9));
+        assert_eq!(seals.0[&2].pages[&3], Seal::Reprogrammed);
+        seals.seal(place(3), Sanitisation::Scrub, Nanos(9));
+        seals.seal(place(3), Sanitisation::Reprogram, Nanos(9));
+        assert_eq!(seals.0[&2].pages[&3], Seal::Scrubbed);
+        assert!(seals.fits(3, 4) && !seals.fits(3, 3) && !seals.fits(2, 4));
+        seals.erase(2);
+        assert!(seals.is_empty());
     }
 }
