@@ -466,7 +466,7 @@ impl Chip {
     }
 }
 
-/// Faults.
+/// Faults and what they do.
 impl Chip {
     /// Let `fault` happen from now on, beside those there are. Another fault of the same page takes the place of the one before, and programs to fail add up.
     /// A die that is silent stays so. Operations under way are another matter: [`Chip::fail_under_way`].

@@ -9,10 +9,11 @@
 //! A page of a part that has failed for good is not driven: it reads as noise, with half of its bits wrong. What such a part is doing when it fails counts for
 //! nothing ([`crate::Chip::fail_under_way`]). A die that has failed draws no dice.
 //!
-//! A try to read is not a read: the tries down a retry table are one read, and who makes them reports when it has failed for good ([`crate::Chip::read_failed`]).
-//! Firmware hears of a fault by the status of its operations and in no other way. What has failed for good stays failed: a store that outlives the drive is
-//! told ([`crate::Payload::keep_failure`]), and images keep it ([`crate::Chip::failure_image`]). Faults of single reads and programs end with the drive; what they have
-//! destroyed stays destroyed. A die without faults pays for this with one branch in each operation.
+//! A try to read is not a read: the tries down a retry table are one read, and its maker reports when it has failed for good
+//! ([`crate::Chip::read_failed`]). Firmware hears of a fault by the status of its operations and in no other way. Parts that have failed for good stay
+//! failed: a store that outlives the drive keeps them ([`crate::Payload::keep_failure`]), and so do images ([`crate::Chip::failure_image`]). Faults of single
+//! reads and programs end with the drive; the pages that they have destroyed stay destroyed. A die without faults pays for all of them with one branch in each
+//! operation.
 
 use std::collections::BTreeMap;
 

@@ -66,9 +66,9 @@ impl<'a> Legality<'a> {
             Command::Sanitise { target, how } => self.check_sanitise(target, *how),
             Command::DataOut { bytes } => {
                 let Some(planes) = self.registers.next_out() else { return Err(Why::NothingSensed) };
-                check_size(*bytes, self.page_bytes() * u64::from(planes))
+                check_size(*bytes, self.shape().raw_bytes() * u64::from(planes))
             }
-            Command::DataIn { bytes } => check_size(*bytes, self.room() - self.registers.taken_in().0),
+            Command::DataIn { bytes } => check_size(*bytes, self.shape().room() - self.registers.taken_in().0),
             Command::SetFeature { feature: Feature::ProgramTrace | Feature::EraseTrace, .. } => Err(Why::Unsupported),
             Command::SetFeature { feature, .. } | Command::GetFeature { feature } => check_feature(*feature, &self.sheet.capabilities),
             Command::Suspend { .. } | Command::Resume | Command::Status | Command::Abort | Command::Reset => Ok(()),
@@ -89,18 +89,6 @@ impl<'a> Legality<'a> {
     #[inline(always)]
     fn block_at(self, target: &Target, plane: PlaneId) -> &'a Block {
         self.blocks().of(self.shape().flat(target, plane))
-    }
-
-    /// Bytes of a page, spare area included.
-    #[inline(always)]
-    fn page_bytes(self) -> u64 {
-        self.sheet.geometry.page.0 + self.sheet.geometry.spare.0
-    }
-
-    /// The most bytes that a program takes in.
-    #[inline(always)]
-    fn room(self) -> u64 {
-        self.page_bytes() * u64::from(self.sheet.geometry.planes * self.shape().per_program())
     }
 
     /// Whether the planes and the page of the target exist.
@@ -167,37 +155,12 @@ impl<'a> Legality<'a> {
             State::Torn => return Err(Why::NotErased),
             State::FactoryBad => return Err(Why::FactoryBad),
         }
-        let next = if self.blocks().is_plain() { block.next_page() } else { self.next_of_unusual(target, plane)? };
+        let next = if self.blocks().is_plain() { block.next_page() } else { next_of_unusual(self.blocks(), target, plane)? };
         match target.page.0.cmp(&next) {
             Ordering::Less => Err(Why::Programmed),
             Ordering::Equal => Ok(()),
             Ordering::Greater => Err(Why::PageSkipped),
         }
-    }
-
-    /// The page that the block of `target` in `plane` takes next, on a die that programs in any order or has spared wordlines.
-    #[cold]
-    fn next_of_unusual(self, target: &Target, plane: PlaneId) -> Result<u16, Why> {
-        let blocks = self.blocks();
-        if self.shape().places(target).any(|place| blocks.is_spared(place)) {
-            return Err(Why::Spared);
-        }
-        let place = self.shape().place(target, plane);
-        if blocks.is_unordered() {
-            self.check_place(place)?;
-            return Ok(target.page.0);
-        }
-        Ok(blocks.first_usable(Place { page: self.block_at(target, plane).next_page().into(), ..place }) as u16)
-    }
-
-    /// Where wordlines may be programmed in any order: whether the page is the next of its wordline.
-    fn check_place(self, place: Place) -> Result<(), Why> {
-        let blocks = self.blocks();
-        if blocks.is_programmed(place) {
-            return Err(Why::Programmed);
-        }
-        let is_first = self.shape().page_type(place.page as u16) == 0;
-        if is_first || blocks.is_programmed(Place { page: place.page - 1, ..place }) { Ok(()) } else { Err(Why::PageSkipped) }
     }
 
     /// Whether a program command may begin at the page of `target`.
@@ -310,4 +273,28 @@ fn check_feature(feature: Feature, able: &Capabilities) -> Result<(), Why> {
         | Feature::Spare15 => able.guarded_erase,
     };
     if is_there { Ok(()) } else { Err(Why::Unsupported) }
+}
+
+/// The page that the block of `target` in `plane` takes next, on a die that programs in any order or has spared wordlines.
+#[cold]
+#[inline(never)]
+fn next_of_unusual(blocks: &Blocks, target: &Target, plane: PlaneId) -> Result<u16, Why> {
+    if blocks.shape().places(target).any(|place| blocks.is_spared(place)) {
+        return Err(Why::Spared);
+    }
+    let place = blocks.shape().place(target, plane);
+    if blocks.is_unordered() {
+        check_place(blocks, place)?;
+        return Ok(target.page.0);
+    }
+    Ok(blocks.first_usable(Place { page: blocks.of(place.block).next_page().into(), ..place }) as u16)
+}
+
+/// Where wordlines may be programmed in any order: whether the page is the next of its wordline.
+fn check_place(blocks: &Blocks, place: Place) -> Result<(), Why> {
+    if blocks.is_programmed(place) {
+        return Err(Why::Programmed);
+    }
+    let is_first = blocks.shape().page_type(place.page as u16) == 0;
+    if is_first || blocks.is_programmed(Place { page: place.page - 1, ..place }) { Ok(()) } else { Err(Why::PageSkipped) }
 }

@@ -256,12 +256,13 @@ impl Medium {
     pub(crate) fn program(&mut self, target: &Target, spare: &[Lpn], contents: Contents<'_>) {
         let units = self.shape().units() as usize;
         let first = u32::from(target.page.0);
-        let mut pages = spare.chunks_exact(units);
+        let mut rest = spare;
         for page in first..first + self.shape().per_program() {
             for plane in planes(target.planes) {
                 let place = Place { page, ..self.shape().place(target, plane) };
-                let Some(of_page) = pages.next() else { return };
+                let (of_page, others) = rest.split_at(units);
                 self.blocks.program(place, of_page);
+                rest = others;
             }
         }
         if self.payload.is_some() {

@@ -31,10 +31,16 @@ pub(crate) struct Shape {
     units: u32,
     /// Pages of a wordline.
     bits: u32,
+    /// 2³² divided by the pages of a wordline, rounded up.
+    reciprocal: u64,
     /// Pages that one program command fills in each plane.
     per_program: u32,
     /// User bytes of a page.
     bytes: u64,
+    /// Bytes of a page, spare area included.
+    raw_bytes: u64,
+    /// The most bytes that a program takes in.
+    room: u64,
 }
 
 impl Shape {
@@ -48,14 +54,18 @@ impl Shape {
         assert!(geometry.blocks <= 1 << 16, "a plane has at most 65,536 blocks, not {}", geometry.blocks);
         assert!(geometry.pages() < 1 << 16, "a block has less than 65,536 pages, not {}", geometry.pages());
         assert!((1..=UNITS_MAX).contains(&units), "a page holds 1 to {UNITS_MAX} mapping units, not {units}");
+        let raw_bytes = geometry.page.0 + geometry.spare.0;
         Shape {
             planes: PlaneSet::first(geometry.planes),
             blocks: geometry.blocks,
             pages: geometry.pages(),
             units,
             bits: geometry.cell.bits(),
+            reciprocal: reciprocal(geometry.cell.bits()),
             per_program: sheet.pages_per_program(),
             bytes: geometry.page.0,
+            raw_bytes,
+            room: raw_bytes * u64::from(geometry.planes * sheet.pages_per_program()),
         }
     }
 
@@ -99,6 +109,18 @@ impl Shape {
         self.bytes as usize
     }
 
+    /// Bytes of a page, spare area included.
+    #[inline(always)]
+    pub(crate) fn raw_bytes(&self) -> u64 {
+        self.raw_bytes
+    }
+
+    /// The most bytes that a program takes in.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> u64 {
+        self.room
+    }
+
     /// The block of `target` in `plane`, counted over all planes.
     #[inline(always)]
     pub(crate) fn flat(&self, target: &Target, plane: PlaneId) -> u32 {
@@ -135,16 +157,11 @@ impl Shape {
         (PlaneId((block / self.blocks) as u8), BlockId(block % self.blocks))
     }
 
-    /// The page's place in its wordline. Written out because a division by a variable costs as much as the rest of a read.
-    #[inline]
+    /// The page's place in its wordline. By the reciprocal, because a division by a variable costs as much as the rest of a read.
+    #[inline(always)]
     pub(crate) fn page_type(&self, page: u16) -> usize {
-        let page = page as usize;
-        match self.bits {
-            1 => 0,
-            2 => page % 2,
-            3 => page % 3,
-            _ => page % 4,
-        }
+        let wordline = (u64::from(page) * self.reciprocal) >> 32;
+        (u64::from(page) - wordline * u64::from(self.bits)) as usize
     }
 
     /// The pages of the wordline that has `page`.
@@ -159,6 +176,11 @@ impl Shape {
     pub(crate) fn wordline_of(&self, page: u32) -> u32 {
         page / self.bits
     }
+}
+
+/// 2³² divided by `bits`, rounded up: exact for the numbers of pages, which have 16 bits.
+const fn reciprocal(bits: u32) -> u64 {
+    (1u64 << 32).div_ceil(bits as u64)
 }
 
 /// The block of `target` in `plane`, without a check of the plane: there is none beyond the fourth.
@@ -197,7 +219,18 @@ pub(crate) mod tests {
 
     /// Two planes of four blocks of two wordlines of TLC, with `units` mapping units in a page.
     pub(crate) fn shape(units: u32) -> Shape {
-        Shape { planes: PlaneSet::first(2), blocks: 4, pages: 6, units, bits: 3, per_program: 1, bytes: 64 }
+        Shape {
+            planes: PlaneSet::first(2),
+            blocks: 4,
+            pages: 6,
+            units,
+            bits: 3,
+            reciprocal: reciprocal(3),
+            per_program: 1,
+            bytes: 64,
+            raw_bytes: 72,
+            room: 144,
+        }
     }
 
     #[test]
@@ -220,6 +253,14 @@ pub(crate) mod tests {
             assert!(wordline.contains(&page));
             assert_eq!(wordline.clone().map(|page| shape.page_type(page)).collect::<Vec<_>>(), [0, 1, 2]);
             assert!(wordline.clone().all(|of| shape.wordline_of(of.into()) == shape.wordline_of(page.into())));
+        }
+    }
+
+    #[test]
+    fn the_reciprocal_gives_the_remainder_of_every_page() {
+        for bits in 1..=4 {
+            let shape = Shape { bits, reciprocal: reciprocal(bits), ..shape(1) };
+            assert!((0..=u16::MAX).all(|page| shape.page_type(page) == page as usize % bits as usize));
         }
     }
 

@@ -41,11 +41,19 @@ impl Spare {
     }
 
     /// Append the numbers of page `page`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn append(&self, shape: &Shape, page: u32, into: &mut Vec<Lpn>) {
+        match self {
+            Spare::PageGrain(pages) if shape.units() == 1 => into.push(Lpn(pages[page as usize])),
+            _ => self.append_run(shape, page, into),
+        }
+    }
+
+    /// Append the numbers of a page of several units, or of any form.
+    #[inline(never)]
+    fn append_run(&self, shape: &Shape, page: u32, into: &mut Vec<Lpn>) {
         let count = shape.units();
         match self {
-            Spare::PageGrain(pages) if count == 1 => into.push(Lpn(pages[page as usize])),
             Spare::UnitGrain(units) => into.extend(units[(page * count) as usize..][..count as usize].iter().map(|&lpn| Lpn(lpn))),
             Spare::PageGrain(pages) => {
                 let first = pages[page as usize];
@@ -65,11 +73,19 @@ impl Spare {
     }
 
     /// Write a page's units.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, shape: &Shape, page: u32, units: &[Lpn]) {
         match self {
             // With one unit per page the two arrays are the same array.
             Spare::PageGrain(pages) if let &[lpn] = units => pages[page as usize] = lpn.0,
+            _ => self.set_run(shape, page, units),
+        }
+    }
+
+    /// Write the units of a page of several, or of any form.
+    #[inline(never)]
+    fn set_run(&mut self, shape: &Shape, page: u32, units: &[Lpn]) {
+        match self {
             Spare::UnitGrain(all) => {
                 let entries = &mut all[(page * shape.units()) as usize..][..units.len()];
                 entries.iter_mut().zip(units).for_each(|(to, from)| *to = from.0);

@@ -11,8 +11,8 @@ pub(crate) fn corrupt(payload: &mut dyn Payload, place: Place, shape: &Shape, se
     payload.corrupt(place, &mut draw);
 }
 
-/// The power goes while a program unit of `places`, with `units` mapping units in each, takes in `contents`: by `draw`, some of its pages are programmed, one in
-/// part, and the others not.
+/// The power goes while a program unit of `places`, with `units` mapping units in each, takes in `contents`: by `draw`, some of its pages are programmed, one
+/// in part, and the others not.
 pub(crate) fn program(
     payload: Option<&mut (dyn Payload + 'static)>,
     places: &[Place],

@@ -44,12 +44,7 @@ impl<'a> Times<'a> {
             ProgramScope::Wordline => self.sheet.timing.program_wordline,
         };
         let saving = self.cells.program_saving();
-        if saving == 0.0 || self.cells.has_physics() { self.cells.paced(span) } else { self.shortened(span, saving) }
-    }
-
-    #[cold]
-    fn shortened(self, span: Nanos, saving: f64) -> Nanos {
-        if self.features.program_settings() == Settings::default() { span } else { Nanos((span.0 as f64 * (1.0 - saving)) as u64) }
+        if saving == 0.0 || self.cells.has_physics() { self.cells.paced(span) } else { shortened(self.features, span, saving) }
     }
 
     /// t_BERS of the last erase.
@@ -73,4 +68,10 @@ impl<'a> Times<'a> {
     pub(crate) const fn step_to_stop_at(self, kind: WorkKind) -> Nanos {
         if self.sheet.capabilities.stop_at_step { self.step_of(kind) } else { Nanos::ZERO }
     }
+}
+
+/// t_PROG where narrowed settings save this share of it, by rate.
+#[cold]
+fn shortened(features: &Features, span: Nanos, saving: f64) -> Nanos {
+    if features.program_settings() == Settings::default() { span } else { Nanos((span.0 as f64 * (1.0 - saving)) as u64) }
 }
