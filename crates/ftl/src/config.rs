@@ -62,9 +62,9 @@ pub struct Config {
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
     pub wordline_order: WordlineOrder,
-    /// Greatest number of wordlines that an erase spares; 0: no erase spares any.
+    /// Greatest number of wordlines that an erase spares: at least as many as techniques ask for. 0: no erase spares any.
     pub spared_max: u32,
-    /// Number of blocks of a die that take moved data at once, where a technique says that places suit it differently; 1 elsewhere.
+    /// Number of blocks of a die that take moved data at once, where a technique says that places suit it differently: at least as many as techniques ask for.
     pub moved_blocks: u32,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,

@@ -158,6 +158,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
             (line.section, line.key, line.value.as_str()),
             ("recovery", "oob_copies", "false")
                 | ("recovery", "oob_place", "\"group\"")
+                | ("placement", "moved_blocks", "1")
                 | ("retirement", "policy", "\"failed\"")
                 | ("repair", "detect", "true")
                 | ("repair", "bad_blocks_per_die", "\"2 %\"")

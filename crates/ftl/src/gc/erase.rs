@@ -11,6 +11,7 @@ use crate::state::Core;
 use crate::state::layout::BlockGroup;
 use crate::state::pending::Purpose;
 use crate::state::work::retain_moved;
+use crate::techniques::apply::set_erase;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{EraseReport, News};
 
@@ -74,6 +75,7 @@ pub(super) fn erase_one(
         replace(core, panel, metadata, sanitise, group);
         erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
     };
+    set_erase(core, panel, group);
     Some(core.issue_erase(group, Purpose::Erase, cause))
 }
 

@@ -1,6 +1,6 @@
 //! Application of the panel's answers: reads that stop a program, first tries of reads, settings of programs, requested work.
 
-use wordline_flash::{Operation, OperationKind, ReadTry, Stop};
+use wordline_flash::{EraseSettings, Operation, OperationKind, ReadTry, Stop};
 use wordline_units::{Cause, DieId, FlashOp, OpTag, Priority};
 
 use super::hooks::Hook;
@@ -169,6 +169,17 @@ pub(crate) fn set_program(core: &mut Core, panel: &mut Panel, group: BlockGroup,
     }
 }
 
+/// Set what the next erase of `group` spares, as the techniques agree. A union of more wordlines than an erase may spare is left out whole.
+#[inline]
+pub(crate) fn set_erase(core: &mut Core, panel: &mut Panel, group: BlockGroup) {
+    if panel.has(Hook::EraseSettings) && core.groups().can_spare() {
+        let EraseSettings { spared } = panel.erase_settings(&ctx(core), group);
+        if !spared.is_empty() && spared.len() <= core.settings().spared_max {
+            core.groups_mut().spare_next(group, spared).expect("it is no larger than an erase may spare");
+        }
+    }
+}
+
 /// Queue `work` that a technique wants done. Only a closed group can be rewritten.
 pub(crate) fn enqueue_work(core: &mut Core, work: Work) {
     let asked = Asked { since: core.now(), due: work.due };
@@ -201,13 +212,15 @@ pub(crate) fn enqueue_work(core: &mut Core, work: Work) {
 
 #[cfg(test)]
 mod tests {
-    use wordline_units::Nanos;
+    use wordline_units::{Nanos, WordlineSet};
 
     use super::*;
     use crate::config::tests::small;
     use crate::dispatch::Rooms;
     use crate::setup::{build, construct};
     use crate::techniques::Choice;
+    use crate::techniques::hooks::Hooks;
+    use crate::techniques::seam::{Amount, Ask, Card, Persists, Technique};
     use crate::techniques::work::NEVER;
 
     #[test]
@@ -226,6 +239,53 @@ mod tests {
         assert!(core.die(DieId(0)).extra_victim().is_none());
         enqueue_work(&mut core, Work { kind: WorkKind::Collect(DieId(0)), ..work(closed, Nanos(7)) });
         assert_eq!(core.die(DieId(0)).extra_victim().map(|asked| asked.due), Some(Nanos(7)));
+    }
+
+    /// Wants these wordlines of every group spared.
+    #[derive(Debug)]
+    struct Sparer(&'static [u32]);
+
+    const SPARER: Card = Card {
+        name: "sparer",
+        source: "a test",
+        claim: "none",
+        hooks: Hooks::of(&[Hook::EraseSettings]),
+        asks: &[Ask::Spared(Amount::Fixed(1))],
+        persists: Persists::Nothing("it has no state"),
+        limits: "none",
+    };
+
+    impl Technique for Sparer {
+        fn card(&self) -> &'static Card {
+            &SPARER
+        }
+
+        fn erase_settings(&self, _: &Ctx<'_>, _: BlockGroup) -> Option<EraseSettings> {
+            Some(EraseSettings { spared: WordlineSet::of(self.0.iter().copied()) })
+        }
+    }
+
+    #[test]
+    fn the_next_erase_spares_the_union_and_nothing_where_that_is_too_much() {
+        for (one, other, spared) in [(&[0][..], &[1][..], 2), (&[0], &[0], 1), (&[], &[2], 1), (&[0, 1], &[2], 0), (&[], &[], 0)] {
+            let mut sheet = small(64).sheet;
+            sheet.capabilities.guarded_erase = true;
+            let Rooms { mut core, panel, .. } = build(&crate::Config { spared_max: 2, exported_units: 24, sheet, ..small(64) });
+            let mut panel = panel.with(Box::new(Sparer(one))).with(Box::new(Sparer(other)));
+            let group = BlockGroup(3);
+            set_erase(&mut core, &mut panel, group);
+            core.groups_mut().begin_erase(group, false);
+            let settings = core.groups().erase_settings(DieId(0)).expect("it may spare some");
+            assert_eq!(settings.spared.len(), spared, "{one:?} and {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_core_that_spares_nothing_is_not_asked() {
+        let Rooms { mut core, panel, .. } = build(&small(64));
+        let mut panel = panel.with(Box::new(Sparer(&[0])));
+        set_erase(&mut core, &mut panel, BlockGroup(3));
+        assert_eq!(panel.counts()[0].questions.iter().map(|(_, counts)| counts.asked).sum::<u64>(), 0);
     }
 
     #[test]

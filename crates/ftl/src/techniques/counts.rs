@@ -90,6 +90,15 @@ pub(super) fn effect_of_best<V: PartialEq>(all: &[Result<V, Why>], at: usize, me
     }
 }
 
+/// Effect of one `answer` to a question whose answers are united.
+pub(super) fn effect_of_union<V: PartialEq + Default>(answer: &Result<V, Why>) -> Effect {
+    match answer {
+        Err(why) => Effect::Abstained(*why),
+        Ok(answer) if *answer == V::default() => Effect::Same,
+        Ok(_) => Effect::Acted,
+    }
+}
+
 /// Answers of one technique to one question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerCounts {
@@ -164,7 +173,7 @@ impl TechniqueCounts {
 }
 
 /// Questions that are counted. A key store is demanded once, before anything happens, and a memo decides nothing.
-const COUNTED: [Hook; 12] = [
+const COUNTED: [Hook; 13] = [
     Hook::Work,
     Hook::MayWork,
     Hook::Stop,
@@ -177,6 +186,7 @@ const COUNTED: [Hook; 12] = [
     Hook::WearOf,
     Hook::Estimate,
     Hook::Rung,
+    Hook::EraseSettings,
 ];
 
 /// Counters of each question: asked, abstained, same, overruled.

@@ -8,7 +8,7 @@ use wordline_flash::{Capabilities, Margins, Sanitisation, Sheet};
 use wordline_units::Nanos;
 
 use super::hooks::{Hook, Hooks};
-use super::seam::Card;
+use super::seam::{Amount, Ask, Card};
 use crate::state::layout::Layout;
 
 /// Declaration of a technique, which is known without making one.
@@ -28,6 +28,25 @@ impl Declaration {
     /// Parameter with this key.
     pub fn param(&self, key: &str) -> Option<&'static Param> {
         self.params.iter().find(|param| param.key == key)
+    }
+
+    /// Block groups of a die that the technique asks to have open for moved data at once, with these `values` of its parameters; 0: it does not ask.
+    pub fn asks_places(&self, values: &[Value]) -> u32 {
+        self.amount(values, |ask| if let Ask::Places(amount) = ask { Some(amount) } else { None })
+    }
+
+    /// Most wordlines that the technique asks one erase to spare, with these `values` of its parameters.
+    pub fn asks_spared(&self, values: &[Value]) -> u32 {
+        self.amount(values, |ask| if let Ask::Spared(amount) = ask { Some(amount) } else { None })
+    }
+
+    fn amount(&self, values: &[Value], of: impl Fn(Ask) -> Option<Amount>) -> u32 {
+        let value_of = |key: &str| self.params.iter().zip(values).find(|(param, _)| param.key == key).map(|(_, value)| *value);
+        let number = |amount| match amount {
+            Amount::Fixed(number) => number,
+            Amount::Param(key) => value_of(key).and_then(|value| value.try_into().ok()).unwrap_or(0),
+        };
+        self.card.asks.iter().filter_map(|&ask| of(ask)).map(number).max().unwrap_or(0)
     }
 
     /// True if the technique needs `need`, at least with one of its parameters set.
@@ -471,6 +490,17 @@ mod tests {
         let others = Offer { hooks: Hooks::of(&[Hook::WearOf, Hook::KeyStore]), ..none.clone() };
         assert_eq!([Need::Wear, Need::NoKeys].map(|need| need.is_met(&none)), [false, true]);
         assert_eq!([Need::Wear, Need::NoKeys].map(|need| need.is_met(&others)), [true, false]);
+    }
+
+    #[test]
+    fn places_and_spared_wordlines_are_amounts_that_are_fixed_or_those_of_a_parameter() {
+        let quiet = &crate::techniques::copy_threshold::DECLARATION;
+        assert_eq!((quiet.asks_places(&[]), quiet.asks_spared(&[])), (0, 0));
+        let lock = crate::techniques::crypto_erase::DECLARATION;
+        let card = Card { asks: &[Ask::Places(Amount::Fixed(3)), Ask::Spared(Amount::Param("leaves"))], ..lock.card };
+        let asking = Declaration { card, ..lock };
+        let values = [Value::Count(64), Value::Span(Nanos(5))];
+        assert_eq!((asking.asks_places(&values), asking.asks_spared(&values)), (3, 64));
     }
 
     #[test]

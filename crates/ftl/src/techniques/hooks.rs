@@ -78,6 +78,8 @@ hooks! {
     Estimate = "estimate",
     /// Question: how a read that has failed is tried once more.
     Rung = "rung",
+    /// Question: which wordlines the next erase of a block group spares.
+    EraseSettings = "erase_settings",
 }
 
 impl Hook {
@@ -111,6 +113,7 @@ impl Hook {
             Hook::WearOf => "erases and measurements",
             Hook::Estimate => "reads",
             Hook::Rung => "reads that need a retry",
+            Hook::EraseSettings => "erases",
         }
     }
 

@@ -1,6 +1,6 @@
 //! Merge rules of the seam: the one answer of all techniques to each question that is not an agreement ([`agree`](super::say::agree)).
 
-use wordline_flash::{ProgramSettings, ReadTry, WindowMargin};
+use wordline_flash::{EraseSettings, ProgramSettings, ReadTry, WindowMargin};
 
 use super::seam::{Estimate, Fit, KeyStore, Rung, SanitiseMethod};
 
@@ -23,6 +23,11 @@ pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSe
         lowered: a.lowered.max(b.lowered),
     };
     answers.into_iter().flatten().reduce(careful)
+}
+
+/// Merges settings of an erase to the union of what they spare: a wordline that any answer spares is spared.
+pub fn merge_erase_settings(answers: impl IntoIterator<Item = Option<EraseSettings>>) -> Option<EraseSettings> {
+    answers.into_iter().flatten().reduce(|a, b| EraseSettings { spared: a.spared.with(b.spared) })
 }
 
 /// Merges distrust: one distrusting technique is enough.
@@ -55,7 +60,7 @@ pub fn merge_rungs(answers: impl IntoIterator<Item = Option<Rung>>, tried: &[Rea
 mod tests {
     use proptest::prelude::*;
 
-    use wordline_units::{Nanos, Wear};
+    use wordline_units::{Nanos, Wear, WordlineSet};
 
     use super::*;
 
@@ -66,6 +71,7 @@ mod tests {
         assert_eq!(merge_remedies([None, Some(SanitiseMethod::Erase), Some(SanitiseMethod::LockPages)]), Some(SanitiseMethod::Erase));
         assert_eq!(merge_program_settings([None]), None);
         assert_eq!(merge_distrust([None]), None);
+        assert_eq!(merge_erase_settings([None]), None);
         assert_eq!(merge_fits([None]), None);
         assert_eq!(merge_wear::<Wear>([None, None]), None);
     }
@@ -91,6 +97,15 @@ mod tests {
 
     fn tries() -> impl Strategy<Value = ReadTry> {
         (0u8..3, 0u8..6).prop_map(|(set, entry)| ReadTry { set, entry })
+    }
+
+    #[test]
+    fn an_erase_spares_what_any_answer_spares_in_any_order() {
+        let settings = |wordlines: &[u32]| Some(EraseSettings { spared: WordlineSet::of(wordlines.iter().copied()) });
+        let mut answers = [settings(&[0, 3]), None, settings(&[3, 7]), settings(&[])];
+        assert_eq!(merge_erase_settings(answers), settings(&[0, 3, 7]));
+        answers.reverse();
+        assert_eq!(merge_erase_settings(answers), settings(&[0, 3, 7]));
     }
 
     proptest! {

@@ -100,12 +100,22 @@ impl Choice {
     }
 }
 
+/// Block groups of a die that `choices` ask to have open for moved data at once: the greatest demand, and one at least.
+pub fn places_asked(choices: &[Choice]) -> u32 {
+    choices.iter().map(|choice| choice.declaration().asks_places(&choice.values())).fold(1, u32::max)
+}
+
+/// Most wordlines that one erase spares for `choices`: what they ask for together.
+pub fn spared_asked(choices: &[Choice]) -> u32 {
+    choices.iter().map(|choice| choice.declaration().asks_spared(&choice.values())).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::techniques::declaration::Kind;
     use crate::techniques::hooks::Hook;
-    use crate::techniques::seam::Persists;
+    use crate::techniques::seam::{Amount, Ask, Persists};
 
     #[test]
     fn who_remembers_says_so() {
@@ -145,6 +155,16 @@ mod tests {
                 assert_eq!(param.tried.is_empty(), matches!(param.kind, Kind::Flag | Kind::Word(_)), "{name}.{key}: values to try");
                 assert!(param.kind != Kind::Flag || param.default.is_some(), "{name}.{key}: a flag has a default");
             }
+            for ask in card.asks {
+                if let Ask::Places(Amount::Param(key)) | Ask::Spared(Amount::Param(key)) = ask {
+                    assert!(
+                        declaration.param(key).is_some_and(|param| matches!(param.kind, Kind::Count { .. })),
+                        "{name}: {key} is no count"
+                    );
+                }
+            }
+            let asks = |of: fn(&Ask) -> bool| card.asks.iter().any(of);
+            assert_eq!(card.hooks.has(Hook::EraseSettings), asks(|ask| matches!(ask, Ask::Spared(_))), "{name}: spared wordlines");
             for need in *needs {
                 if let declaration::Need::Where(key, value, _) = need {
                     let kind = declaration.param(key).map(|param| param.kind);

@@ -1,13 +1,14 @@
 //! The techniques of one core: the subscribers of each hook, and the merge of their answers.
 
-use wordline_flash::{Failed, ProgramSettings, ReadTry};
+use wordline_flash::{EraseSettings, Failed, ProgramSettings, ReadTry};
 use wordline_units::Nanos;
 
-use super::counts::{Books, Effect, TechniqueCounts, Why, effect_of_best, effect_of_says};
+use super::counts::{Books, Effect, TechniqueCounts, Why, effect_of_best, effect_of_says, effect_of_union};
 use super::hooks::{Hook, Hooks};
 use super::ladder::Ladder;
 use super::merge::{
-    merge_distrust, merge_estimates, merge_fits, merge_key_stores, merge_program_settings, merge_remedies, merge_rungs, merge_wear,
+    merge_distrust, merge_erase_settings, merge_estimates, merge_fits, merge_key_stores, merge_program_settings, merge_remedies,
+    merge_rungs, merge_wear,
 };
 use super::say::{Hold, Say, Says, Scale, Start, Urgency, Way, abstain, agree};
 use super::seam::{
@@ -339,6 +340,16 @@ impl Panel {
         };
         let merged = self.best(Hook::ProgramSettings, settings, |answers| merge_program_settings(answers), is_own);
         merged.unwrap_or(ProgramSettings::DEFAULT)
+    }
+
+    /// Merged settings for the next erase of `group`.
+    pub fn erase_settings(&mut self, ctx: &Ctx<'_>, group: BlockGroup) -> EraseSettings {
+        let Panel { members, books, interest, .. } = self;
+        let asked = &interest[Hook::EraseSettings as usize][..];
+        let answers: Vec<_> =
+            asked.iter().map(|&member| members[usize::from(member)].erase_settings(ctx, group).ok_or(Why::NoConcern)).collect();
+        books.note_all(Hook::EraseSettings, asked, |at| effect_of_union(&answers[at]));
+        merge_erase_settings(answers.iter().map(|answer| answer.ok())).unwrap_or_default()
     }
 
     /// True if a technique distrusts the program of `report`.

@@ -13,6 +13,7 @@
 //! | [`Technique::way`] | [`Says<Way>`](Says) | agreement |
 //! | [`Technique::sanitise`] | [`SanitiseMethod`] | the most thorough |
 //! | [`Technique::program_settings`] | [`ProgramSettings`] | the most careful, number by number |
+//! | [`Technique::erase_settings`] | [`EraseSettings`] | union of what is spared |
 //! | [`Technique::distrusts`] | yes or no | somebody does |
 //! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
 //! | [`Technique::estimate`] | [`Estimate`] | the best: the least doubt |
@@ -27,7 +28,7 @@
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): a technique names the kinds that it ignores with [`ignores!`](crate::ignores), so the
 //! compiler lists every technique for which a new kind of news needs a decision.
 
-use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
+use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
 use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
 
 pub use super::counts::Why;
@@ -474,6 +475,20 @@ pub enum Ask {
     /// One program of a die at a time: no die takes in the data of its next program while it does one. A technique needs it that stops programs, sets or
     /// distrusts them, or makes unreadable what they have made stale: a die takes settings and stops for what its array does.
     OneProgram,
+    /// Block groups of a die that are open for moved data at once, for [`Technique::fit`]. A core has as many as the greatest demand, and at least one.
+    Places(Amount),
+    /// Wordlines that erases spare, for [`Technique::erase_settings`]: at most as many in one erase. Room is counted as if every erase spared them; the demands of
+    /// several techniques add up, as their sets may be apart.
+    Spared(Amount),
+}
+
+/// Amount of a service that a technique asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// This number.
+    Fixed(u32),
+    /// Value of the technique's parameter of this key, a count.
+    Param(&'static str),
 }
 
 /// Description of a technique, for people, for the core and for the interaction matrix.
@@ -544,6 +559,12 @@ pub trait Technique: std::fmt::Debug + Send {
 
     /// Settings for the program of the unit at `at`; `None`: the die's defaults. It is asked only where a technique asks for [`Ask::Programs`].
     fn program_settings(&self, _ctx: &Ctx<'_>, _at: &ProgramUnit) -> Option<ProgramSettings> {
+        None
+    }
+
+    /// Settings for the next erase of `group`, which holds data next; `None`: nothing is spared for this technique. It is asked when the erase is ordered, in a
+    /// core whose techniques ask for [`Ask::Spared`]. An answer has no more wordlines than that. An erase spares nothing where the core needs a whole group.
+    fn erase_settings(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> Option<EraseSettings> {
         None
     }
 

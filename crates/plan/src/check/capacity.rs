@@ -31,7 +31,7 @@ pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mist
     config.firmware.dies = geometry.dies() / cores;
     let has_blocks = config.firmware.spare_blocks < geometry.blocks;
     let keys = if has_blocks { u64::from(cores) * u64::from(wordline_ftl::key_groups(&config.firmware)) } else { 0 };
-    let mut room = Room::of(sections, &geometry, unit, u64::from(cores) * u64::from(stripe_units), keys);
+    let mut room = Room::of(sections, &config, unit, u64::from(cores) * u64::from(stripe_units), keys);
     if has_blocks {
         room.takes = u64::from(wordline_ftl::data_units(&config.firmware));
     }
@@ -118,14 +118,15 @@ struct Room {
     /// Groups that may be lost to factory bad blocks, once the spares have stood in for some.
     bad: u64,
     start: u64,
-    /// Groups that are open: those that take the host's data, and one that takes what is moved.
+    /// Groups that are open: those that take the host's data, and those that take what is moved.
     open: u64,
     /// Groups of the whole drive that hold keys.
     keys: u64,
 }
 
 impl Room {
-    fn of(sections: &Sections, geometry: &Geometry, unit: Bytes, granule: u64, keys: u64) -> Room {
+    fn of(sections: &Sections, config: &Config, unit: Bytes, granule: u64, keys: u64) -> Room {
+        let geometry = &config.sheet.geometry;
         let (dies, groups, group) = (u64::from(geometry.dies()), u64::from(geometry.blocks), group_units(geometry, unit));
         let spares = u64::from(sections.mapping.spare_blocks.value);
         Room {
@@ -139,10 +140,11 @@ impl Room {
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
             bad: factory_bad(sections.faults.factory_bad.value, groups).saturating_sub(spares) * u64::from(geometry.planes),
             start: u64::from(super::gc_start(sections)),
-            open: 1 + match sections.placement.order.value {
-                WordlineOrder::HorizontalFirst => 1,
-                WordlineOrder::Mixed => u64::from(sections.placement.open_blocks.value),
-            },
+            open: u64::from(config.firmware.moved_blocks)
+                + match sections.placement.order.value {
+                    WordlineOrder::HorizontalFirst => 1,
+                    WordlineOrder::Mixed => u64::from(sections.placement.open_blocks.value),
+                },
             keys,
         }
     }

@@ -8,7 +8,7 @@ use wordline_drive::{Config, SearchSteps, Weights};
 use wordline_flash::{ProgramScope, ReadOffsets, Sheet, Tables};
 use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, RepairConfig, ScheduleConfig};
 use wordline_ftl::scheduler::Scheduler;
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::{Choice, places_asked, spared_asked};
 use wordline_ftl::wordline_order::WordlineOrder as Order;
 use wordline_units::{Microvolts, Rate};
 
@@ -23,6 +23,8 @@ const QUEUE_MAX: u32 = 65_536;
 const WEIGHT_MAX: u32 = 256;
 /// What is seen of leaders is kept for each open block, and blocks that are open hold no space for good.
 const OPEN_BLOCKS_MAX: u32 = 64;
+/// Each stream of moved data keeps a block of each die open.
+const MOVED_BLOCKS_MAX: u32 = 16;
 const TRANSFERS: std::ops::RangeInclusive<u64> = 1_000_000..=20_000_000_000;
 /// An entry of the retry table is one byte.
 const ENTRIES_MAX: u32 = 256;
@@ -122,6 +124,7 @@ fn repair(sections: &Sections, mistakes: &mut Mistakes<'_>) {
 
 fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
     let (placement, able) = (&sections.placement, &sections.capabilities);
+    within(mistakes, "placement.moved_blocks", &placement.moved_blocks, 1, MOVED_BLOCKS_MAX);
     if placement.order.value == WordlineOrder::HorizontalFirst {
         return;
     }
@@ -256,9 +259,8 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 noise: sections.repair.noise.value.fraction(),
                 limit: sections.repair.limit.value.fraction(),
             },
-            // No technique has preferences of places yet.
-            spared_max: 0,
-            moved_blocks: 1,
+            spared_max: spared_asked(&checked.techniques),
+            moved_blocks: places_asked(&checked.techniques).max(sections.placement.moved_blocks.value),
             wordline_order: match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => Order::HorizontalFirst,
                 WordlineOrder::Mixed => Order::Mixed {
