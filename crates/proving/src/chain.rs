@@ -12,7 +12,8 @@ use wordline_ftl::techniques::seam::{Ask, Card, Copy, Ctx, FlashPage, News, Pers
 use wordline_ftl::techniques::work::{NEVER, Work, WorkKind};
 use wordline_units::{Cause, PageId, PlaneId};
 
-const CARD: Card = Card {
+/// Card of the technique.
+pub(crate) const CARD: Card = Card {
     name: "chain",
     source: "an oracle of provenance and of measurements",
     claim: "copies in a row are counted, over power cuts too; a page is measured once it is programmed, and while it is needed",

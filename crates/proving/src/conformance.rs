@@ -13,7 +13,7 @@
 //!
 //! Does not check: whether it is any good; what it does together with others (`tests/suite/composition.rs`).
 
-use wordline_flash::{EraseTrace, Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status, Stop, Tally};
+use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status, Stop, Tally};
 use wordline_ftl::techniques::declaration::{Declaration, Param, Value};
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
@@ -236,6 +236,12 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     note(Hook::Idle, idle.is_none(), format!("{idle:?}"));
     let wake = technique.wake_at();
     note(Hook::Timer, wake.is_none(), format!("{wake:?}"));
+    let (group, asks) = (draw_group(draw, layout), |ask: &Ask| matches!(ask, Ask::Spared(_)));
+    let spared = technique.erase_settings(ctx, group).filter(|settings| *settings != EraseSettings::default());
+    if spared.is_some() && !technique.card().asks.iter().any(asks) {
+        return Err("it has wordlines spared, which its card does not ask for".to_owned());
+    }
+    note(Hook::EraseSettings, spared.is_none(), format!("{spared:?}"));
     let acts = stop.iter().any(|say| matches!(say, Say::Propose(urgency) if *urgency != Urgency::LEAST));
     if (acts || settings.is_some() || distrusts || method.is_some()) && !technique.card().asks.contains(&Ask::OneProgram) {
         return Err("it acts on programs, and its card does not ask for one program at a time".to_owned());

@@ -20,6 +20,7 @@ use crate::hasty::Hasty;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
+use crate::stand_in::StandIn;
 use crate::swarm::Scenario;
 use crate::twin::{Moved, Twin};
 
@@ -71,6 +72,9 @@ impl Harness {
         let mut ftl = Firmware::new(scenario.config.clone());
         if scenario.habits.is_hasty {
             ftl.join(Box::new(Hasty::new(scenario.seed)));
+        }
+        if scenario.habits.has_stand_in {
+            ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.spared_max)));
         }
         let layout = *ftl.layout();
         let flash = Flash::new(layout, &scenario.config.sheet, &scenario.config.factory_bad);

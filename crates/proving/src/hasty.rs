@@ -8,7 +8,8 @@ use wordline_ftl::techniques::seam::{Ask, Card, Conflict, Ctx, Held, Persists, T
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{DieId, Nanos};
 
-const CARD: Card = Card {
+/// Card of the technique.
+pub(crate) const CARD: Card = Card {
     name: "hasty",
     source: "an oracle of stops",
     claim: "whatever is stopped, and however often, loses nothing",

@@ -27,6 +27,7 @@ pub mod naive;
 mod offsets;
 mod pace;
 pub mod shape;
+pub mod stand_in;
 pub mod swarm;
 pub mod tables;
 pub mod theory;

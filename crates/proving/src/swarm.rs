@@ -15,6 +15,7 @@ use wordline_ftl::wordline_order::WordlineOrder;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos};
 
+use crate::stand_in::PLACES;
 use crate::tables::tables;
 
 /// How the flash and the host behave.
@@ -44,6 +45,8 @@ pub struct Habits {
     pub is_hasty: bool,
     /// Somebody has data copied back again and again, and days pass.
     pub is_copying: bool,
+    /// True if a [`StandIn`](crate::stand_in::StandIn) joins.
+    pub has_stand_in: bool,
     /// Share of programs of which the die tells, where it is asked, that many cells are wrong.
     pub odd_programs: f64,
 }
@@ -83,6 +86,8 @@ const MASKS: u32 = 14;
 const ASKING: u32 = 15;
 /// The number of the dice of reads in a row.
 const ROWS: u32 = 16;
+/// The number of the dice of stand-ins.
+const STAND_INS: u32 = 17;
 /// A drive that would show fewer units has no guarded erases.
 const MASKED_LEAST: u32 = 32;
 
@@ -197,6 +202,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let mut scenario = still(seed);
     stops(seed, &mut scenario);
     masks(seed, &mut scenario);
+    stand_in(seed, &mut scenario);
     cache_programs(seed, &mut scenario);
     scenario
 }
@@ -293,6 +299,7 @@ pub fn still(seed: u64) -> Scenario {
         odd_programs: 0.0,
         is_hasty: false,
         is_copying: false,
+        has_stand_in: false,
     };
     let mut scenario = Scenario { seed, config, habits };
     let layers = &mut Draw::new(seed, Stream::Mix, 11);
@@ -356,6 +363,20 @@ pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
     }
 }
 
+/// A stand-in for techniques that nobody has written yet, and room for the places that it asks for. Drawn apart from all else.
+pub(crate) fn stand_in(seed: u64, scenario: &mut Scenario) {
+    if !Draw::new(seed, Stream::Mix, STAND_INS).happens(0.3) {
+        return;
+    }
+    let config = &mut scenario.config;
+    scenario.habits.has_stand_in = true;
+    config.sheet.geometry.blocks += PLACES - config.moved_blocks;
+    config.moved_blocks = PLACES;
+    while config.keeps_data && wordline_ftl::fits(config).is_err() {
+        config.sheet.geometry.blocks += 1;
+    }
+}
+
 /// Erases of the drive may spare up to `most` wordlines, or as many as leave some to the data; if they leave too little, none are guarded.
 pub fn spare(most: u32, scenario: &mut Scenario) {
     let config = &mut scenario.config;
@@ -369,5 +390,23 @@ pub fn spare(most: u32, scenario: &mut Scenario) {
             scenario.habits.units_max = scenario.habits.units_max.min(exported);
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{chain, hasty, stand_in};
+    use wordline_ftl::techniques::hooks::Hooks;
+
+    #[test]
+    fn every_hook_has_a_subscriber_that_the_swarm_draws() {
+        let joined = [hasty::CARD.hooks, chain::CARD.hooks, stand_in::CARD.hooks];
+        let drawn = DECLARATIONS.iter().map(|declaration| declaration.card.hooks).chain(joined).fold(Hooks::NONE, Hooks::with);
+        let without: Vec<&str> = Hook::ALL.iter().filter(|&&hook| !drawn.has(hook)).map(|hook| hook.name()).collect();
+        assert!(without.is_empty(), "hooks without a subscriber: {without:?}");
+        let of = |habit: fn(&Habits) -> bool| (0..60).filter(|&seed| habit(&crate::cut::scenario(seed).habits)).count();
+        let times = [of(|habits| habits.is_hasty), of(|habits| habits.is_copying), of(|habits| habits.has_stand_in)];
+        assert!(times.iter().all(|&times| times > 0), "{times:?}");
     }
 }

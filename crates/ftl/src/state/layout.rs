@@ -154,7 +154,7 @@ impl Layout {
     }
 
     /// Wordlines of a block.
-    pub(crate) fn wordlines(&self) -> u32 {
+    pub fn wordlines(&self) -> u32 {
         self.wordline(self.programs)
     }
 

@@ -259,6 +259,7 @@ pub fn scenario(seed: u64) -> Scenario {
     swarm::stops(seed, &mut scenario);
     swarm::copies(seed, &mut scenario);
     swarm::masks(seed, &mut scenario);
+    swarm::stand_in(seed, &mut scenario);
     swarm::cache_programs(seed, &mut scenario);
     scenario
 }

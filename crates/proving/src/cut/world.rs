@@ -32,6 +32,7 @@ use crate::hasty::Hasty;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
+use crate::stand_in::StandIn;
 use crate::swarm::Scenario;
 use crate::tables;
 
@@ -103,6 +104,9 @@ pub struct World {
 fn join(ftl: &mut Firmware, scenario: &Scenario) {
     if scenario.habits.is_hasty {
         ftl.join(Box::new(Hasty::new(scenario.seed)));
+    }
+    if scenario.habits.has_stand_in {
+        ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.spared_max)));
     }
     if scenario.habits.is_copying {
         let measures = |choice: &Choice| choice.card().hooks.has(Hook::Work) && choice.card().hooks.has(Hook::Opened);
