@@ -62,9 +62,9 @@ pub struct Config {
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
     pub wordline_order: WordlineOrder,
-    /// Greatest number of wordlines that an erase spares: at least as many as techniques ask for. 0: no erase spares any.
+    /// Number of wordlines that an erase may spare whatever techniques ask for: see [`Config::most_spared`].
     pub spared_max: u32,
-    /// Number of blocks of a die that take moved data at once, where a technique says that places suit it differently: at least as many as techniques ask for.
+    /// Least number of blocks of a die that take moved data at once, where a technique says that places suit it differently: see [`Config::open_for_moved`].
     pub moved_blocks: u32,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,
@@ -89,7 +89,19 @@ pub struct Config {
 impl Config {
     /// Block groups of a die that never hold data at rest: those that GC keeps free, and those that are open.
     pub(crate) fn reserve(&self) -> u32 {
-        self.gc.floor + self.moved_blocks + self.wordline_order.open_blocks()
+        self.gc.floor + self.open_for_moved() + self.wordline_order.open_blocks()
+    }
+
+    /// Number of blocks of a die that take moved data at once: [`Config::moved_blocks`], or more where a technique asks for more.
+    pub fn open_for_moved(&self) -> u32 {
+        self.techniques.iter().map(|choice| choice.declaration().asks_places(&choice.values())).fold(self.moved_blocks, u32::max)
+    }
+
+    /// Greatest number of wordlines that an erase spares: [`Config::spared_max`], or what techniques ask for together if that is more. Their sets are united, so
+    /// the demands of several add up.
+    pub fn most_spared(&self) -> u32 {
+        let asked = self.techniques.iter().map(|choice| choice.declaration().asks_spared(&choice.values())).sum();
+        self.spared_max.max(asked)
     }
 
     /// Names of the techniques because of which no die is given the data of a program while it is doing one.

@@ -62,7 +62,7 @@ impl SetAside {
         let bad = config.faults.factory_bad * f64::from(geometry.blocks);
         SetAside {
             free: dies * f64::from(config.firmware.gc.start),
-            open: dies * f64::from(config.firmware.moved_blocks + config.firmware.wordline_order.open_blocks()) / 2.0,
+            open: dies * f64::from(config.firmware.open_for_moved() + config.firmware.wordline_order.open_blocks()) / 2.0,
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
             bad: dies * (spares + (bad - spares).max(0.0) * f64::from(geometry.planes)),
             own: f64::from(config.cores) * f64::from(wordline_ftl::metadata_groups(&config.firmware)),

@@ -74,7 +74,7 @@ impl Harness {
             ftl.join(Box::new(Hasty::new(scenario.seed)));
         }
         if scenario.habits.has_stand_in {
-            ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.spared_max)));
+            ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));
         }
         let layout = *ftl.layout();
         let flash = Flash::new(layout, &scenario.config.sheet, &scenario.config.factory_bad);
@@ -228,7 +228,7 @@ impl Harness {
                 }
                 let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
                 let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
-                assert!(spared.len() <= self.scenario.config.spared_max && is_set == (self.scenario.config.spared_max > 0));
+                assert!(spared.len() <= self.scenario.config.most_spared() && is_set == (self.scenario.config.most_spared() > 0));
                 self.guarded += u64::from(!spared.is_empty());
                 self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }

@@ -22,7 +22,7 @@ impl Masks {
     pub(crate) fn new(config: &Config, seed: u64) -> Masks {
         let geometry = config.sheet.geometry;
         let wordlines = geometry.layers * geometry.wordlines_per_layer;
-        Masks { dice: Draw::new(seed, Stream::Mix, SETS), most: config.spared_max, wordlines }
+        Masks { dice: Draw::new(seed, Stream::Mix, SETS), most: config.most_spared(), wordlines }
     }
 
     /// Orders a set for the next erase of some group of `ftl`, now and then.

@@ -108,9 +108,14 @@ fn own(seed: u64, declaration: &Declaration) -> Draw {
     Draw::new(seed, Stream::Mix, number)
 }
 
-/// Services that a technique asks for, but for one program at a time: every die can do that.
+/// Services that a technique asks for, but for one program at a time and for places: every die and every core can do that.
 fn services(declaration: &Declaration) -> impl Iterator<Item = Ask> {
-    declaration.card.asks.iter().copied().filter(|&ask| ask != Ask::OneProgram)
+    declaration.card.asks.iter().copied().filter(|ask| !matches!(ask, Ask::OneProgram | Ask::Places(_)))
+}
+
+/// True if a technique has wordlines spared.
+fn spares(declaration: &Declaration) -> bool {
+    declaration.card.asks.iter().any(|ask| matches!(ask, Ask::Spared(_)))
 }
 
 /// Techniques that need no store of keys, change nothing of programs and promise nothing of stale data. The first four of the list are those of the bits of
@@ -131,7 +136,10 @@ fn techniques(seed: u64, subset: u64) -> Vec<Choice> {
 fn asking(seed: u64) -> Vec<Choice> {
     let asks = |declaration: &&&Declaration| {
         let hooks = declaration.card.hooks;
-        !hooks.has(Hook::Sanitise) && services(declaration).next().is_some() && services(declaration).all(|ask| ask != Ask::Programs)
+        !hooks.has(Hook::Sanitise)
+            && services(declaration).next().is_some()
+            && services(declaration).all(|ask| ask != Ask::Programs)
+            && !spares(declaration)
     };
     let mut chosen = Vec::new();
     if Draw::new(seed, Stream::Mix, ASKING).happens(0.4) {
@@ -325,6 +333,7 @@ pub fn still(seed: u64) -> Scenario {
         config.free_block = FreeBlockConfig { key: FreeBlockPolicy::Wear, gap: config.free_block.gap.map(|gap| gap * 10) };
     }
     equip(config);
+    config.sheet.geometry.blocks += config.open_for_moved() - config.moved_blocks;
     scenario
 }
 
@@ -361,6 +370,15 @@ pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
     if draw.happens(0.4) {
         spare(1 + draw.below(3) as u32, scenario);
     }
+    for declaration in DECLARATIONS.iter().filter(|declaration| spares(declaration)) {
+        let draw = &mut own(seed, declaration);
+        let choice = tried(declaration, draw);
+        let most = scenario.config.most_spared() + declaration.asks_spared(&choice.values());
+        spare(most, scenario);
+        if scenario.config.spared_max == most && draw.happens(0.5) {
+            scenario.config.techniques.push(choice);
+        }
+    }
 }
 
 /// A stand-in for techniques that nobody has written yet, and room for the places that it asks for. Drawn apart from all else.
@@ -370,8 +388,9 @@ pub(crate) fn stand_in(seed: u64, scenario: &mut Scenario) {
     }
     let config = &mut scenario.config;
     scenario.habits.has_stand_in = true;
-    config.sheet.geometry.blocks += PLACES - config.moved_blocks;
-    config.moved_blocks = PLACES;
+    let before = config.open_for_moved();
+    config.moved_blocks = config.moved_blocks.max(PLACES);
+    config.sheet.geometry.blocks += config.open_for_moved() - before;
     while config.keeps_data && wordline_ftl::fits(config).is_err() {
         config.sheet.geometry.blocks += 1;
     }

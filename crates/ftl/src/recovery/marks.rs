@@ -76,7 +76,7 @@ pub(super) fn resume(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, st
     let (programs, marks) = found_marks(scan, stand, &layout);
     let summary = if config.sheet.capabilities.any_order {
         Some(layout.data_programs).filter(|_| seen.written <= layout.data_programs)
-    } else if config.spared_max > 0 {
+    } else if config.most_spared() > 0 {
         // The wordlines behind its data that take a summary are not known.
         None
     } else {

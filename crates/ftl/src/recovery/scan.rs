@@ -237,7 +237,7 @@ impl RecoveryScan {
             is_rotten: false,
             is_distrusted: false,
             is_in_order: !config.sheet.capabilities.any_order,
-            spared_max: config.spared_max,
+            spared_max: config.most_spared(),
             is_unknown: false,
         };
         for group in (0..layout.group_count() as u32).map(BlockGroup) {

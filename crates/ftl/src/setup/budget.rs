@@ -48,8 +48,8 @@ pub(crate) fn settings(config: &Config) -> Settings {
         die_reserve: config.reserve(),
         schedule: config.schedule,
         wordline_order: config.wordline_order,
-        moved_blocks: config.moved_blocks,
-        spared_max: config.spared_max,
+        moved_blocks: config.open_for_moved(),
+        spared_max: config.most_spared(),
         plain_groups: if groups(config, &layout) > 0 { PLAIN_GROUPS } else { 0 },
     }
 }
@@ -70,7 +70,7 @@ pub fn metadata_groups(config: &Config) -> u32 {
 
 /// Mapping units of a block group that take data after any erase, in a core with this configuration.
 pub fn data_units(config: &Config) -> u32 {
-    least_usable(&config.layout(), config.spared_max)
+    least_usable(&config.layout(), config.most_spared())
 }
 
 /// Checks that a core with this configuration has room for its metadata beside its data, and its journal for a snapshot. The error says what is missing.
@@ -81,10 +81,10 @@ pub fn fits(config: &Config) -> Result<(), String> {
         return Err("a block group has no room for the second copy of its marks: larger blocks would fit, or recovery.oob_copies = false"
             .to_owned());
     }
-    if config.spared_max >= layout.data_wordlines() {
+    if config.most_spared() >= layout.data_wordlines() {
         return Err(format!(
             "an erase may spare {} wordlines and a block has {} that take data: fewer would leave some",
-            config.spared_max,
+            config.most_spared(),
             layout.data_wordlines()
         ));
     }
@@ -118,7 +118,7 @@ fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
     let refused = if config.copies_oob() { bits } else { 0 };
     // Those of groups that are open now, and of those that were when the power went.
     let groups = if config.copies_oob() {
-        2 * layout.dies as usize * (config.moved_blocks + config.wordline_order.open_blocks()) as usize
+        2 * layout.dies as usize * (config.open_for_moved() + config.wordline_order.open_blocks()) as usize
     } else {
         0
     };

@@ -28,7 +28,6 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::Ask;
-use crate::techniques::{places_asked, spared_asked};
 
 /// Questions about a program or erase that is under way.
 const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::Stopped]);
@@ -83,8 +82,6 @@ pub(crate) fn build(config: &Config) -> Rooms {
         watched: watched_by(&panel),
         watches_reads: has_secrets,
     });
-    assert!(config.moved_blocks >= places_asked(&config.techniques), "a core has the places that its techniques ask for");
-    assert!(config.spared_max >= spared_asked(&config.techniques), "a core's erases may spare what its techniques ask for");
     let keeps_journal = config.keeps_data || config.recovers;
     if keeps_journal {
         budget::fits(config).expect("whoever builds a core that keeps data has checked it");

@@ -100,16 +100,6 @@ impl Choice {
     }
 }
 
-/// Block groups of a die that `choices` ask to have open for moved data at once: the greatest demand, and one at least.
-pub fn places_asked(choices: &[Choice]) -> u32 {
-    choices.iter().map(|choice| choice.declaration().asks_places(&choice.values())).fold(1, u32::max)
-}
-
-/// Most wordlines that one erase spares for `choices`: what they ask for together.
-pub fn spared_asked(choices: &[Choice]) -> u32 {
-    choices.iter().map(|choice| choice.declaration().asks_spared(&choice.values())).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -140,7 +140,7 @@ impl Room {
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
             bad: factory_bad(sections.faults.factory_bad.value, groups).saturating_sub(spares) * u64::from(geometry.planes),
             start: u64::from(super::gc_start(sections)),
-            open: u64::from(config.firmware.moved_blocks)
+            open: u64::from(config.firmware.open_for_moved())
                 + match sections.placement.order.value {
                     WordlineOrder::HorizontalFirst => 1,
                     WordlineOrder::Mixed => u64::from(sections.placement.open_blocks.value),

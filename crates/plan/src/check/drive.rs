@@ -8,7 +8,7 @@ use wordline_drive::{Config, SearchSteps, Weights};
 use wordline_flash::{ProgramScope, ReadOffsets, Sheet, Tables};
 use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, RepairConfig, ScheduleConfig};
 use wordline_ftl::scheduler::Scheduler;
-use wordline_ftl::techniques::{Choice, places_asked, spared_asked};
+use wordline_ftl::techniques::Choice;
 use wordline_ftl::wordline_order::WordlineOrder as Order;
 use wordline_units::{Microvolts, Rate};
 
@@ -259,8 +259,8 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 noise: sections.repair.noise.value.fraction(),
                 limit: sections.repair.limit.value.fraction(),
             },
-            spared_max: spared_asked(&checked.techniques),
-            moved_blocks: places_asked(&checked.techniques).max(sections.placement.moved_blocks.value),
+            spared_max: 0,
+            moved_blocks: sections.placement.moved_blocks.value,
             wordline_order: match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => Order::HorizontalFirst,
                 WordlineOrder::Mixed => Order::Mixed {

@@ -296,7 +296,7 @@ pub fn still(seed: u64) -> Scenario {
         let geometry = config.sheet.geometry;
         let per_page = (geometry.page.0 / config.unit.0) as u32;
         let program = geometry.planes * config.sheet.pages_per_program() * per_page;
-        let data = geometry.blocks - config.spare_blocks - 4 - config.gc.start - 3;
+        let data = geometry.blocks - config.spare_blocks - 4 - config.gc.start - 2 - config.open_for_moved();
         config.exported_units = (config.dies * data * wordline_ftl::data_units(config)).saturating_sub((odd % u64::from(program)) as u32);
         config.buffer.units = config.dies * program + room;
         if config.exported_units > 0 && wordline_ftl::fits(config).is_ok() {

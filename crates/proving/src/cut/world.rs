@@ -106,7 +106,7 @@ fn join(ftl: &mut Firmware, scenario: &Scenario) {
         ftl.join(Box::new(Hasty::new(scenario.seed)));
     }
     if scenario.habits.has_stand_in {
-        ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.spared_max)));
+        ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));
     }
     if scenario.habits.is_copying {
         let measures = |choice: &Choice| choice.card().hooks.has(Hook::Work) && choice.card().hooks.has(Hook::Opened);

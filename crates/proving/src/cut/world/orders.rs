@@ -39,7 +39,7 @@ impl World {
                 self.tally.work[0] += 1;
                 let good = !self.pace.dice.happens(self.scenario.habits.erase_fail) && !self.is_harmed(die, &target);
                 let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
-                assert!(spared.len() <= self.scenario.config.spared_max && is_set == (self.scenario.config.spared_max > 0));
+                assert!(spared.len() <= self.scenario.config.most_spared() && is_set == (self.scenario.config.most_spared() > 0));
                 self.tally.guarded[0] += u64::from(!spared.is_empty());
                 self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
