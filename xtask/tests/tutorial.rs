@@ -52,6 +52,9 @@ fn the_tutorial_and_the_template_work_as_they_stand() {
     }
 }
 
+/// The tutorial of a technique that sorts data.
+const STREAMS: &str = "docs/tutorials/streams.md";
+
 /// Loads the drives that the tutorials end with.
 const DRIVE_LOADS: &str = r#"//! Loads the drives of the tutorials.
 #[test]
@@ -68,6 +71,21 @@ fn a_die_that_cannot_lock_pages_is_refused_and_other_drives_keep_their_number() 
 fn the_drive_of_the_tutorial_has_its_technique() {
     let plan = wordline_plan::Plan::load("../../lock-or-erase.toml").expect("a drive").build();
     assert_eq!(plan.firmware.techniques, [wordline_ftl::techniques::Choice::LockOrErase]);
+}
+
+#[test]
+fn room_follows_from_what_a_technique_declares() {
+    let load = |settings: &[&str]| wordline_plan::Plan::load_set("../../update-streams.toml", settings).expect("a drive").build().firmware;
+    let open = [&[][..], &["techniques.update-streams.streams=5"], &["placement.moved_blocks=7"], &["techniques.update-streams.on=false"]];
+    assert_eq!(open.map(|settings| load(settings).open_for_moved()), [3, 5, 7, 1]);
+    // What the technique takes is missing where a die has no more groups than it needs.
+    let full = |on: &str| {
+        let on = format!("techniques.update-streams.on={on}");
+        let settings = [on.as_str(), "techniques.update-streams.streams=8", "mapping.over_provisioning=2 %"];
+        wordline_plan::Plan::load_set("../../update-streams.toml", &settings).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert!(full("true").expect_err("no room").contains("are open"));
+    assert_eq!(full("false"), Ok(()));
 }
 
 #[test]
@@ -88,7 +106,7 @@ fn a_parameter_is_read_and_held_to_its_range() {
 #[test]
 fn the_techniques_of_the_tutorials_are_one_folder_and_one_line_and_the_sanitiser_keeps_its_promise_and_is_caught_where_it_does_not() {
     let scratch = Scratch::new("sanitiser", &["ftl", "plan", "proving"]);
-    for (page, name) in [(TECHNIQUE, "suspend_quota"), (SANITISER, "lock_or_erase")] {
+    for (page, name) in [(TECHNIQUE, "suspend_quota"), (SANITISER, "lock_or_erase"), (STREAMS, "update_streams")] {
         let edits = scratch.follow(page);
         let files: Vec<&str> = edits.iter().map(|edit| edit.file.as_str()).collect();
         let (folder, drive) = (format!("crates/ftl/src/techniques/{name}/mod.rs"), format!("{}.toml", name.replace('_', "-")));
@@ -99,12 +117,19 @@ fn the_techniques_of_the_tutorials_are_one_folder_and_one_line_and_the_sanitiser
     let cuts = || scratch.cargo(&["run", "--package", "wordline-proving", "--example", "power_cuts", "--", "1", "60", "100"]);
 
     let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "techniques"]));
-    for test in ["techniques::lock_or_erase::tests::", "techniques::suspend_quota::tests::", "techniques::tests::who_remembers_says_so"] {
+    for test in [
+        "techniques::lock_or_erase::tests::",
+        "techniques::suspend_quota::tests::",
+        "techniques::update_streams::tests::",
+        "techniques::tests::who_remembers_says_so",
+    ] {
         assert!(has_run(&printed, test), "{test} did not run:\n{printed}");
     }
     let printed = passes(&scratch.cargo(&["test", "--package", "wordline-plan", "--test", "tutorial"]));
     assert!(
-        ["the_drive_of_the_tutorial", "a_die_that_cannot_lock_pages", "a_parameter_is_read"].iter().all(|test| has_run(&printed, test)),
+        ["the_drive_of_the_tutorial", "room_follows", "a_die_that_cannot_lock_pages", "a_parameter_is_read"]
+            .iter()
+            .all(|test| has_run(&printed, test)),
         "{printed}"
     );
     passes(&scratch.cargo(&["test", "--package", "wordline-proving", "--test", "suite", "--", "conformance"]));

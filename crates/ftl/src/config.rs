@@ -97,8 +97,8 @@ impl Config {
         self.techniques.iter().map(|choice| choice.declaration().asks_places(&choice.values())).fold(self.moved_blocks, u32::max)
     }
 
-    /// Greatest number of wordlines that an erase spares: [`Config::spared_max`], or what techniques ask for together if that is more. Their sets are united, so
-    /// the demands of several add up.
+    /// Greatest number of wordlines that an erase spares: [`Config::spared_max`], or what techniques ask for together if that is more. Their sets are united,
+    /// so the demands of several add up.
     pub fn most_spared(&self) -> u32 {
         let asked = self.techniques.iter().map(|choice| choice.declaration().asks_spared(&choice.values())).sum();
         self.spared_max.max(asked)

@@ -4,8 +4,8 @@
 //!   room ──news──► panel: learn ──► wear of its group ──► memos ──► journal ──► work ──► queue of its die
 //! ```
 //!
-//! The panel returns memos and work as values; here the memos are carried to the metadata and the work to the dies. Rooms below `dispatch` have news too, so the
-//! way is a room of its own above `metadata`.
+//! The panel returns memos and work as values; here the memos are carried to the metadata and the work to the dies. Rooms below `dispatch` have news too,
+//! so the way is a room of its own above `metadata`.
 
 use crate::metadata::Metadata;
 use crate::state::Core;

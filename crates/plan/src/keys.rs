@@ -479,8 +479,8 @@ sections! {
         threshold: Share = Share::NINE_TENTHS;
         /// With the mixed order: how many blocks of a die take host data at once.
         open_blocks: u32 = 2;
-        /// Blocks of a die that may take moved data at once, each for data that a technique keeps apart. Techniques that ask for more get more. Each takes a block
-        /// of the spare. 1 to 16.
+        /// Blocks of a die that may take moved data at once, each for data that a technique keeps apart. Techniques that ask for more get more. Each takes a
+        /// block of the spare. 1 to 16.
         moved_blocks: u32 = 1;
     }
 

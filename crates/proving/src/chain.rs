@@ -4,11 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use wordline_ftl::ignores;
 use wordline_ftl::layout::BlockGroup;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Way, abstain};
-use wordline_ftl::techniques::seam::{Ask, Card, Copy, Ctx, FlashPage, News, Persists, Technique};
+use wordline_ftl::techniques::seam::{Ask, Card, Copy, Ctx, FlashPage, News, Persists, Technique, ignores};
 use wordline_ftl::techniques::work::{NEVER, Work, WorkKind};
 use wordline_units::{Cause, PageId, PlaneId};
 

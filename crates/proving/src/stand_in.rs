@@ -1,17 +1,18 @@
-//! A technique for the hooks that no technique of the product subscribes to yet: it parts moved data, holds work back, spares wordlines, and keeps books of news.
+//! A technique for the hooks that no technique of the product subscribes to yet: it parts moved data, holds work back, spares wordlines, and keeps books
+//! of news.
 //!
 //! Its answers are by dice of what the question is about, so an answer that is asked for twice is given twice.
 //!
-//! Checks: a copy stays on its die; data that was copied back was told as a copyback before; nothing of a failed die is emptied, moved or copied; a die fails once.
+//! Checks: a copy stays on its die; data that was copied back was told as a copyback before; nothing of a failed die is emptied, moved or copied; a die
+//! fails once.
 
 use std::collections::BTreeSet;
 
 use wordline_flash::{EraseSettings, Status};
-use wordline_ftl::ignores;
 use wordline_ftl::layout::BlockGroup;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Start, Way, abstain};
-use wordline_ftl::techniques::seam::{Amount, Ask, Card, Ctx, Fit, Memo, Moving, News, Persists, Place, ProgramUnit, Technique};
+use wordline_ftl::techniques::seam::{Amount, Ask, Card, Ctx, Fit, Memo, Moving, News, Persists, Place, ProgramUnit, Technique, ignores};
 use wordline_ftl::techniques::work::{Waiting, Work};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{DieId, WordlineSet};

@@ -2,12 +2,11 @@
 //!
 //! One paragraph: the effect it exploits, what the firmware measures of it, what it decides, and what that costs.
 
-use crate::ignores;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way, abstain};
-use crate::techniques::seam::{Card, Copy, Ctx, News, Persists, Technique};
+use crate::techniques::seam::{Card, Copy, Ctx, News, Persists, Technique, ignores};
 
 /// What it declares.
 pub const DECLARATION: Declaration = Declaration {

@@ -25,7 +25,7 @@
 //! Agreement is [`agree`](super::say::agree): the greatest proposal, as far as the least cap lets it. Answers without an opinion may have a reason ([`Why`]);
 //! it decides nothing and is counted ([`counts`](super::counts)).
 //!
-//! There is no wildcard over [`News`] in a technique (a lint sees to it): a technique names the kinds that it ignores with [`ignores!`](crate::ignores), so the
+//! There is no wildcard over [`News`] in a technique (a lint sees to it): a technique names the kinds that it ignores with [`ignores!`], so the
 //! compiler lists every technique for which a new kind of news needs a decision.
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
@@ -178,6 +178,7 @@ macro_rules! ignores {
         $($crate::techniques::seam::News::$kind { .. })|+
     };
 }
+pub use ignores;
 
 impl News {
     /// Block group of which the event may tell how worn it is: it was erased, or a page of it was measured.
@@ -477,15 +478,15 @@ pub enum Ask {
     OneProgram,
     /// Block groups of a die that are open for moved data at once, for [`Technique::fit`]. A core has as many as the greatest demand, and at least one.
     Places(Amount),
-    /// Wordlines that erases spare, for [`Technique::erase_settings`]: at most as many in one erase. Room is counted as if every erase spared them; the demands of
-    /// several techniques add up, as their sets may be apart.
+    /// Wordlines that erases spare, for [`Technique::erase_settings`]: at most as many in one erase. Room is counted as if every erase spared them; the
+    /// demands of several techniques add up, as their sets may be apart.
     Spared(Amount),
 }
 
 /// Amount of a service that a technique asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// This number.
+    /// Fixed number.
     Fixed(u32),
     /// Value of the technique's parameter of this key, a count.
     Param(&'static str),

@@ -13,13 +13,12 @@ use wordline_flash::tables::{Aging, Shown};
 use wordline_flash::{EraseTrace, Status, Tally};
 use wordline_units::{Cause, PageId, PlaneId};
 
-use crate::ignores;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{
-    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Leap, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear, Why, Worn,
+    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Leap, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear, Why, Worn, ignores,
 };
 use crate::techniques::work::{NEVER, Work, WorkKind};
 

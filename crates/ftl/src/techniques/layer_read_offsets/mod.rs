@@ -10,12 +10,11 @@
 use wordline_flash::{Failed, ReadTry, Status};
 use wordline_units::Nanos;
 
-use crate::ignores;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why};
+use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why, ignores};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {

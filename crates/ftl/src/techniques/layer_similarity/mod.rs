@@ -22,10 +22,9 @@ mod state;
 
 use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
-use crate::ignores;
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Ask, Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique, ignores};
 
 use credit::Credit;
 pub use params::Params;

@@ -8,12 +8,11 @@
 
 use wordline_units::Cause;
 
-use crate::ignores;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Memo, News, Persists, ReadReport, Technique};
+use crate::techniques::seam::{Card, Ctx, Memo, News, Persists, ReadReport, Technique, ignores};
 use crate::techniques::work::{Work, WorkKind};
 
 /// Declaration of the technique.

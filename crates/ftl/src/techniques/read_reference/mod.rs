@@ -11,12 +11,11 @@ use wordline_flash::tables::{Ort, OrtIndex, OrtPlace, Sequence};
 use wordline_flash::{Failed, ReadTry};
 use wordline_units::{Cause, Nanos};
 
-use crate::ignores;
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why};
+use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why, ignores};
 pub use crate::techniques::wear_index::Index;
 use crate::techniques::work::{Work, WorkKind};
 
