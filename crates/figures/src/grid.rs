@@ -3,28 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{Comparison, FIGURES, Figure, Ratio};
+use crate::catalogue::{self, Figure, Part};
+use crate::compare::{Comparison, Ratio};
 use crate::result::{DriveResult, names};
 
-/// The figures that the grid shows of each cell, the first one also as bars.
-const SHOWN: [&str; 11] = [
-    "host.iops",
-    "latency_us.read.mean",
-    "latency_us.read.p50",
-    "latency_us.read.p99",
-    "latency_us.read.p999",
-    "latency_us.read.p9999",
-    "latency_us.write.mean",
-    "latency_us.write.p50",
-    "latency_us.write.p99",
-    "latency_us.write.p999",
-    "latency_us.write.p9999",
-];
-
-/// Those of them that any drive has in any cell.
+/// The figures that the grid shows of each cell, those that any drive has in any cell; the first one also as bars.
 pub fn figures(cells: &[CellResult]) -> Vec<&'static Figure> {
-    let figures = SHOWN.iter().filter_map(|path| FIGURES.iter().find(|figure| figure.path == *path));
-    figures.filter(|figure| cells.iter().flat_map(|cell| &cell.drives).any(|drive| (figure.of)(drive).is_some())).collect()
+    let drives = || cells.iter().flat_map(|cell| &cell.drives);
+    let figures = catalogue::figures().iter().filter(|figure| figure.is_in_grid());
+    figures.filter(|figure| drives().any(|drive| figure.compared_of(&Part::of_run(drive)).is_some())).collect()
 }
 
 /// A key at one value.
@@ -81,12 +68,18 @@ impl CellResult {
 
     /// `figure` of `drive`, and its ratio to the first one's.
     pub fn shown(&self, figure: &Figure, drive: &str) -> Option<&Ratio> {
-        self.comparison.as_ref()?.find(figure.path, drive)
+        self.comparison.as_ref()?.find(figure.path(), drive)
+    }
+
+    /// `figure` of each run of `drive` that has it.
+    pub fn values(&self, figure: &Figure, drive: &str) -> Vec<f64> {
+        let runs = self.drives.iter().filter(|result| result.name == drive);
+        runs.filter_map(|run| figure.compared_of(&Part::of_run(run))).collect()
     }
 
     /// `figure` of `drive` in the mean over its seeds; `None` where no run has it.
     pub fn value(&self, figure: &Figure, drive: &str) -> Option<f64> {
-        let runs: Vec<f64> = self.drives.iter().filter(|result| result.name == drive).filter_map(figure.of).collect();
+        let runs = self.values(figure, drive);
         (!runs.is_empty()).then(|| runs.iter().sum::<f64>() / runs.len() as f64)
     }
 }

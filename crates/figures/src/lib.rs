@@ -11,6 +11,7 @@
 
 mod backlog;
 pub mod blocks;
+pub mod catalogue;
 mod chance;
 pub mod checks;
 pub mod compare;

@@ -3,21 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::{self, Figure};
 use crate::chance::interval;
-use crate::compare::FIGURES;
 use crate::grid::{self, CellResult};
-
-/// The figures that a sweep draws and that the terminal shows, where any drive has them.
-const SHOWN: [&str; 8] = [
-    "waf.total",
-    "host.iops",
-    "latency_us.read.mean",
-    "latency_us.read.p99",
-    "latency_us.write.mean",
-    "latency_us.write.p99",
-    "latency_us.write.p999",
-    "host.failed",
-];
 
 /// Every figure over the values of one key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -111,7 +99,7 @@ impl SweepResult {
         let mut points = Vec::new();
         for group in groups(cells) {
             for drive in grid::drives(cells) {
-                for figure in FIGURES {
+                for figure in catalogue::compared() {
                     points.extend(group.cells.iter().filter_map(|cell| SweepPoint::new(cell, drive, figure)));
                 }
             }
@@ -144,16 +132,18 @@ impl SweepResult {
         })
     }
 
-    /// The figures that are shown, each with its name and unit.
+    /// The figures that the page draws and that the terminal shows, where any drive has them, each with its name and unit.
     pub fn shown(&self) -> Vec<(&str, &str, &str)> {
-        let first = |path: &&str| self.points.iter().find(|point| point.figure == **path);
-        SHOWN.iter().filter_map(first).map(|point| (point.figure.as_str(), point.label.as_str(), point.unit.as_str())).collect()
+        let mut figures: Vec<&Figure> = catalogue::figures().iter().filter(|figure| figure.in_sweep().is_some()).collect();
+        figures.sort_by_key(|figure| figure.in_sweep());
+        let first = figures.into_iter().filter_map(|figure| self.points.iter().find(|point| point.figure == figure.path()));
+        first.map(|point| (point.figure.as_str(), point.label.as_str(), point.unit.as_str())).collect()
     }
 }
 
 impl SweepPoint {
-    fn new(cell: &CellResult, drive: &str, figure: &crate::compare::Figure) -> Option<SweepPoint> {
-        let runs: Vec<f64> = cell.drives.iter().filter(|run| run.name == drive).filter_map(figure.of).collect();
+    fn new(cell: &CellResult, drive: &str, figure: &Figure) -> Option<SweepPoint> {
+        let runs = cell.values(figure, drive);
         let swept = cell.swept.as_ref()?;
         if runs.is_empty() {
             return None;
@@ -163,9 +153,9 @@ impl SweepPoint {
             workload: cell.workload.clone(),
             age: cell.age.clone(),
             drive: drive.to_owned(),
-            figure: figure.path.to_owned(),
-            label: figure.label.trim().to_owned(),
-            unit: figure.unit.to_owned(),
+            figure: figure.path().to_owned(),
+            label: figure.label().trim().to_owned(),
+            unit: figure.unit().to_owned(),
             value: swept.value.clone(),
             seeds: runs.len() as u64,
             mean,

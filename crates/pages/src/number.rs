@@ -1,5 +1,7 @@
 //! Numbers as a person writes them. Everything else of this crate stands on this.
 
+use wordline_figures::catalogue::Form;
+
 /// `value` as a person would write it: three or four significant digits, thousands apart, no exponent.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
@@ -45,6 +47,17 @@ pub(crate) fn percent(share: f64) -> String {
 /// A share that is not nothing, however small it is.
 pub(crate) fn share(share: f64) -> String {
     if share > 0.0 && share < 0.001 { format!("{} %", number(share * 100.0)) } else { percent(share) }
+}
+
+/// `value` in `form`.
+pub(crate) fn written(value: f64, form: Form) -> String {
+    match form {
+        Form::Count => count(value as u64),
+        Form::Plain => value.to_string(),
+        Form::Number => number(value),
+        Form::Over(divisor) => number(value / divisor),
+        Form::Percent => percent(value),
+    }
 }
 
 /// Shortens `text` to `width` characters.

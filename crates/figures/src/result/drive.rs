@@ -155,29 +155,6 @@ impl DriveResult {
     pub fn is_unreached(&self) -> bool {
         self.host.writes > 0 && self.worn_out_seconds.is_none() && self.erases == 0 && !self.flash.iter().any(|flash| flash.cause == "gc")
     }
-
-    /// This drive in one of its phases alone: figures that phases have are those of the phase, the others are nothing.
-    pub(crate) fn in_phase(&self, phase: &PhaseResult) -> DriveResult {
-        let mut only = self.clone();
-        only.host = phase.host.clone();
-        only.latency_us = phase.latency_us.clone();
-        only.waf = phase.waf.clone();
-        (only.buffered_units, only.longest_silence_us) = (None, None);
-        only.erases = phase.erases;
-        only.simulated_seconds = phase.simulated_seconds;
-        only.worn_out_seconds = None;
-        only.in_flight = phase.in_flight.clone();
-        only.utilisation = Utilisation {
-            die: phase.die_utilisation,
-            die_with_transfers: phase.die_utilisation_with_transfers,
-            channel: phase.channel_utilisation,
-            ..Utilisation::default()
-        };
-        (only.pages_read, only.pages_programmed, only.programmed_again, only.lost_units) = (0, 0, 0, 0);
-        (only.sanitised, only.wordlines, only.read_errors) = (None, None, None);
-        (only.phases, only.jobs) = (Vec::new(), Vec::new());
-        only
-    }
 }
 
 /// The drives' names in order, each once.

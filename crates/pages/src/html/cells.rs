@@ -8,7 +8,8 @@ use super::chart::{Names, colour, figure_head, plot, upward};
 use super::{escape, tables};
 use crate::number::number;
 use crate::phrases::comparison::ratio_text;
-use wordline_figures::compare::{Figure, Ratio};
+use wordline_figures::Ratio;
+use wordline_figures::catalogue::Figure;
 use wordline_figures::conclude::DriveDetail;
 use wordline_figures::grid::{self, CellResult, Table};
 use wordline_figures::together::Intervals;
@@ -21,8 +22,8 @@ pub(super) fn sections(html: &mut String, cells: &[CellResult], details: &[Vec<D
     let drives = grid::drives(cells);
     let grid = grid::tables(cells);
     for (number, figure) in grid::figures(cells).into_iter().enumerate() {
-        let unit = if figure.unit == "us" { ", µs" } else { "" };
-        let _ = write!(html, "<h2>{}{unit}</h2><div class=\"stack\">", escape(figure.label));
+        let unit = if figure.unit() == "us" { ", µs" } else { "" };
+        let _ = write!(html, "<h2>{}{unit}</h2><div class=\"stack\">", escape(figure.label()));
         if drives.len() > 1 && number == 0 {
             let highest = highest(figure, cells, &drives);
             html.push_str("<div class=\"grid\">");

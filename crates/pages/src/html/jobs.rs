@@ -9,6 +9,7 @@ use super::chart::Line;
 use super::escape;
 use super::over_time::nines;
 use crate::number::{count, number};
+use wordline_figures::catalogue::{self, Depth};
 use wordline_figures::conclude::DriveDetail;
 use wordline_figures::result::{DriveResult, Latency};
 
@@ -20,13 +21,13 @@ pub(super) fn table(drives: &[&DriveResult]) -> String {
     if drives.iter().all(|drive| drive.jobs.is_empty()) {
         return String::new();
     }
-    let latencies = ["mean", "p50", "p99", "p99.9", "p99.99", "max"];
+    let latencies = || catalogue::latency(Depth::Most);
     let mut html = String::from("<h2>By job</h2><div class=\"tablebox\"><table><thead><tr>");
     for name in ["job", "took", "requests", "failed", "IOPS", "reads MiB/s", "writes MiB/s"] {
         let _ = write!(html, "<th>{name}</th>");
     }
-    for (kind, name) in ["read", "write"].iter().flat_map(|kind| latencies.iter().map(move |name| (kind, name))) {
-        let _ = write!(html, "<th>{kind} {name}</th>");
+    for (kind, column) in ["read", "write"].iter().flat_map(|kind| latencies().map(move |column| (kind, column))) {
+        let _ = write!(html, "<th>{kind} {}</th>", column.head);
     }
     html.push_str("</tr></thead><tbody>");
     for (drive, job) in drives.iter().flat_map(|drive| drive.jobs.iter().map(move |job| (drive, job))) {
@@ -42,9 +43,8 @@ pub(super) fn table(drives: &[&DriveResult]) -> String {
             moved(host.reads, host.read_mib_s),
             moved(host.writes, host.write_mib_s),
         ];
-        let spans = |latency: &Option<Latency>| {
-            let values = latency.as_ref().map(|of| [of.mean, of.p50, of.p99, of.p999, of.p9999, of.max]);
-            values.map_or([const { String::new() }; 6].map(|_| "–".to_owned()), |values| values.map(micros))
+        let spans = |of: &Option<Latency>| -> Vec<String> {
+            latencies().map(|column| of.as_ref().map_or("–".to_owned(), |of| micros((column.of)(of)))).collect()
         };
         html.push_str("<tr>");
         for cell in first.into_iter().chain(spans(&job.latency_us.read)).chain(spans(&job.latency_us.write)) {

@@ -4,6 +4,7 @@
 
 mod axis;
 mod bars;
+mod cards;
 mod cells;
 mod chart;
 pub mod figure;
@@ -66,7 +67,7 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
     let names = names(results);
     let drives: Vec<&DriveResult> = names.iter().filter_map(|name| results.iter().find(|drive| drive.name == *name)).collect();
     let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
-    html.push_str(&tables::cards(&drives));
+    html.push_str(&cards::cards(&drives));
     html.push_str(&tables::phases(&drives));
     html.push_str(&jobs::table(&drives));
     html.push_str(&tables::comparison(results, comparison));

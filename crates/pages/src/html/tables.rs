@@ -3,83 +3,16 @@
 use std::fmt::Write;
 
 use super::axis::micros;
-use super::chart::colour;
 use super::escape;
-use crate::number::{count, number, percent, share};
+use crate::number::{count, number, share};
 use crate::phrases::comparison::{factor, value};
-use crate::phrases::drive::{flash, spare};
 use crate::phrases::{comparison as words, failures, warnings};
 use wordline_figures::Report;
-use wordline_figures::compare::{Comparison, FIGURES, Ratio};
+use wordline_figures::catalogue::{self, Depth, Figure};
 use wordline_figures::result::names;
 use wordline_figures::result::{ByOp, DriveResult, Latency, StopsOf};
 use wordline_figures::together::Intervals;
-
-/// One card per drive: the figures that one looks for first.
-pub(super) fn cards(drives: &[&DriveResult]) -> String {
-    let mut html = String::from("<div class=\"cards\">");
-    for (index, drive) in drives.iter().enumerate() {
-        let host = &drive.host;
-        let _ = write!(
-            html,
-            "<section class=\"card {}\"><h3>{}</h3><div class=\"big\">{} <small>IOPS</small></div><dl>",
-            colour(index),
-            escape(&drive.name),
-            number(host.iops)
-        );
-        let mut entry = |name: &str, value: String| {
-            let _ = write!(html, "<dt>{name}</dt><dd>{value}</dd>");
-        };
-        if host.failed > 0 {
-            entry(
-                "<b class=\"worse\">failed</b>",
-                format!("<b class=\"worse\">{} requests, {}</b>", count(host.failed), share(host.failed as f64 / host.asked() as f64)),
-            );
-        }
-        if let Some(seconds) = drive.worn_out_seconds {
-            entry("<b class=\"worse\">worn out after</b>", format!("<b class=\"worse\">{} s</b>", number(seconds)));
-        }
-        if let Some(found) = &drive.saturated {
-            let backlog = match found.growth_per_second > 0.0 {
-                true => format!("{} behind, {} more each second", count(found.backlog), number(found.growth_per_second)),
-                false => format!("in bursts, up to {} behind", count(found.most)),
-            };
-            entry("<b class=\"worse\">saturated</b>", format!("<b class=\"worse\">{backlog}</b>"));
-        }
-        if host.read_blank_bytes > 0 {
-            entry("read of nothing", share(host.read_blank_bytes as f64 / host.read_bytes.max(1) as f64));
-        }
-        if host.reads > 0 {
-            entry("reads", format!("{} MiB/s", number(host.read_mib_s)));
-        }
-        if host.writes > 0 {
-            entry("writes", format!("{} MiB/s", number(host.write_mib_s)));
-        }
-        let latency = &drive.latency_us;
-        for (name, latency) in [("read", &latency.read), ("write", &latency.write)] {
-            if let Some(latency) = latency {
-                entry(&format!("{name} mean / p99"), format!("{} / {}", micros(latency.mean), micros(latency.p99)));
-            }
-        }
-        if let Some(total) = drive.waf.total {
-            entry("write amplification", number(total));
-            if let Some(buffered) = drive.buffered_units.filter(|units| *units > 0) {
-                entry("still in the write buffer", format!("{} units", count(buffered)));
-            }
-        }
-        if let Some(capacity) = &drive.capacity {
-            entry("for the host", flash(capacity));
-            entry("spare", spare(capacity));
-            entry("dies", format!("{} on {} channels", capacity.dies, capacity.channels));
-        }
-        entry("die arrays busy", percent(drive.utilisation.die));
-        entry("dies busy with transfers", percent(drive.utilisation.die_with_transfers));
-        entry("simulated", format!("{} s, {}", number(drive.simulated_seconds), if drive.steady { "steady" } else { "not steady" }));
-        html.push_str("</dl></section>");
-    }
-    html.push_str("</div>");
-    html
-}
+use wordline_figures::{Comparison, Ratio};
 
 /// Whether the books balanced.
 pub(super) fn checks(report: &Report) -> String {
@@ -154,14 +87,14 @@ fn ratios(html: &mut String, drives: &[DriveResult], comparison: &Comparison) {
         let _ = write!(html, "<th>{}</th>", escape(name));
     }
     html.push_str("</tr></thead><tbody>");
-    for figure in FIGURES {
-        let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path) else { continue };
-        let class = if figure.label.starts_with(' ') { " class=\"part\"" } else { "" };
+    for figure in catalogue::compared() {
+        let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path()) else { continue };
+        let class = if figure.label().starts_with(' ') { " class=\"part\"" } else { "" };
         let unit =
             if first.unit.is_empty() || first.unit == "1/s" { String::new() } else { format!(" <small>{}</small>", unit(&first.unit)) };
-        let _ = write!(html, "<tr{class}><td>{}{unit}</td>", escape(figure.label.trim()));
+        let _ = write!(html, "<tr{class}><td>{}{unit}</td>", escape(figure.label().trim()));
         for name in &names {
-            let cell = comparison.find(figure.path, name).map_or("–".to_owned(), |ratio| cell(comparison, ratio));
+            let cell = comparison.find(figure.path(), name).map_or("–".to_owned(), |ratio| cell(figure, comparison, ratio));
             let _ = write!(html, "<td>{cell}</td>");
         }
         html.push_str("</tr>");
@@ -187,16 +120,17 @@ pub(super) fn legend(comparison: &Comparison, intervals: Intervals) -> String {
 
 /// Latencies of reads by class, and how often what was in their way was stopped.
 pub(super) fn classes(drives: &[&DriveResult]) -> String {
-    let head = ["drive", "reads", "requests", "mean", "p50", "p99", "p99.9", "p99.99", "longest"];
+    let latencies = || catalogue::latency(Depth::Most);
     let mut html = String::from("<div class=\"tablebox\"><table><thead><tr>");
-    head.iter().for_each(|name| {
+    for name in ["drive", "reads", "requests"].into_iter().chain(latencies().map(|column| column.head)) {
+        let name = if name == "max" { "longest" } else { name };
         let _ = write!(html, "<th>{name}</th>");
-    });
+    }
     html.push_str("</tr></thead><tbody>");
     for drive in drives {
         for class in drive.latency_us_by_priority.iter().filter(|class| class.op == "read") {
             let of = &class.latency_us;
-            let spans = [of.mean, of.p50, of.p99, of.p999, of.p9999, of.max].map(micros);
+            let spans = latencies().map(|column| micros((column.of)(of)));
             html.push_str("<tr>");
             for cell in [escape(&drive.name), class.priority.clone(), count(of.count)].into_iter().chain(spans) {
                 let _ = write!(html, "<td>{cell}</td>");
@@ -232,34 +166,20 @@ pub(super) fn phases(drives: &[&DriveResult]) -> String {
     if drives.iter().all(|drive| drive.phases.is_empty()) {
         return String::new();
     }
-    let head = [
-        "phase",
-        "begins",
-        "took",
-        "IOPS",
-        "reads MiB/s",
-        "writes MiB/s",
-        "read mean",
-        "read p99",
-        "read p99.9",
-        "write mean",
-        "write p99",
-        "write p99.9",
-        "WAF",
-        "failed",
-    ];
+    let latencies = || catalogue::latency(Depth::Tail);
+    let spans = ["read", "write"].into_iter().flat_map(|kind| latencies().map(move |column| format!("{kind} {}", column.head)));
+    let first = ["phase", "begins", "took", "IOPS", "reads MiB/s", "writes MiB/s"].map(str::to_owned);
     let mut html = String::from("<h2>By phase</h2><div class=\"tablebox\"><table><thead><tr>");
-    head.iter().for_each(|name| {
+    for name in first.into_iter().chain(spans).chain(["WAF", "failed"].map(str::to_owned)) {
         let _ = write!(html, "<th>{name}</th>");
-    });
+    }
     html.push_str("</tr></thead><tbody>");
     for drive in drives {
         for phase in &drive.phases {
             let name = if drives.len() > 1 { format!("{}, {}", phase.name, drive.name) } else { phase.name.clone() };
             let host = &phase.host;
-            let spans = |latency: &Option<Latency>| {
-                let values = latency.as_ref().map(|latency| [latency.mean, latency.p99, latency.p999]);
-                values.map_or([const { String::new() }; 3].map(|_| "–".to_owned()), |values| values.map(micros))
+            let spans = |of: &Option<Latency>| -> Vec<String> {
+                latencies().map(|column| of.as_ref().map_or("–".to_owned(), |of| micros((column.of)(of)))).collect()
             };
             let moved = |requests: u64, rate: f64| if requests > 0 { number(rate) } else { "–".to_owned() };
             let failed = if host.failed > 0 { format!("<b class=\"worse\">{}</b>", count(host.failed)) } else { "–".to_owned() };
@@ -324,8 +244,8 @@ fn unit(unit: &str) -> &str {
     if unit == "us" { "µs" } else { unit }
 }
 
-fn cell(comparison: &Comparison, ratio: &Ratio) -> String {
-    let bad = ratio.value > 0.0 && ["host.failed", "worn_out_seconds"].contains(&ratio.figure.as_str());
+fn cell(figure: &Figure, comparison: &Comparison, ratio: &Ratio) -> String {
+    let bad = ratio.value > 0.0 && figure.is_alarm();
     let value = if bad { format!("<b class=\"worse\">{}</b>", value(ratio)) } else { value(ratio) };
     if ratio.drive == comparison.baseline || bad { value } else { format!("{value}<br/>{}", against(ratio)) }
 }
@@ -355,8 +275,8 @@ pub(super) fn percentiles(drives: &[&DriveResult]) -> String {
         ("flush", |by| by.flush.as_ref()),
     ];
     let mut html = String::from("<div class=\"tablebox\"><table><thead><tr><th>latency</th><th>requests</th>");
-    for name in ["mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"] {
-        let _ = write!(html, "<th>{name}</th>");
+    for column in catalogue::latency(Depth::All) {
+        let _ = write!(html, "<th>{}</th>", column.head);
     }
     html.push_str("</tr></thead><tbody>");
     for (kind, of) in kinds {
@@ -364,8 +284,8 @@ pub(super) fn percentiles(drives: &[&DriveResult]) -> String {
             let Some(latency) = of(&drive.latency_us) else { continue };
             let name = if drives.len() > 1 { format!("{kind}, {}", escape(&drive.name)) } else { kind.to_owned() };
             let _ = write!(html, "<tr><td>{name}</td><td>{}</td>", count(latency.count));
-            for value in [latency.mean, latency.p50, latency.p90, latency.p99, latency.p999, latency.p9999, latency.max] {
-                let _ = write!(html, "<td>{}</td>", micros(value));
+            for column in catalogue::latency(Depth::All) {
+                let _ = write!(html, "<td>{}</td>", micros((column.of)(latency)));
             }
             html.push_str("</tr>");
         }

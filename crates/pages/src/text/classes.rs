@@ -2,6 +2,7 @@
 
 use super::line;
 use crate::number::{count, fit, number};
+use wordline_figures::catalogue::{Depth, latency};
 use wordline_figures::result::{DriveResult, StopsOf, WaitResult};
 use wordline_figures::waits::Behind;
 
@@ -20,11 +21,11 @@ fn reads(drive: &DriveResult) -> impl Iterator<Item = &wordline_figures::result:
 
 /// All tables of `drive`.
 pub(super) fn tables(text: &mut String, drive: &DriveResult) {
-    let header = ["mean", "p50", "p99", "p99.9", "p99.99", "max"].map(|name| format!("{name:>11}")).concat();
+    let header: String = latency(Depth::Most).map(|column| format!("{:>11}", column.head)).collect();
     line(text, &format!("  {:<NAME$}{:>11}{header}", "reads, us", "requests"));
     for class in reads(drive) {
         let of = &class.latency_us;
-        let cells = [of.mean, of.p50, of.p99, of.p999, of.p9999, of.max].map(|value| format!("{:>11}", number(value))).concat();
+        let cells: String = latency(Depth::Most).map(|column| format!("{:>11}", number((column.of)(of)))).collect();
         line(text, &format!("  {:<NAME$}{:>11}{cells}", class.priority, count(of.count)));
     }
     text.push('\n');

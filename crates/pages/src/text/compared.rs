@@ -7,11 +7,12 @@ use crate::number::{fit, number};
 use crate::phrases::comparison::{self as words, ratio_text, value};
 use crate::phrases::{failures, warnings};
 use wordline_figures::Report;
-use wordline_figures::compare::{Comparison, FIGURES, Figure, Ratio};
+use wordline_figures::catalogue::{Figure, compared};
 use wordline_figures::grid::{self, CellResult};
 use wordline_figures::result::DriveResult;
 use wordline_figures::result::names;
 use wordline_figures::together::Intervals;
+use wordline_figures::{Comparison, Ratio};
 
 const LABEL: usize = 28;
 const COLUMN: usize = 24;
@@ -141,8 +142,8 @@ fn grid(report: &Report) -> String {
     let none: &[&str] = &[];
     let others: Vec<&[&str]> = if others.is_empty() { vec![none] } else { others.chunks((WIDTH - ROW - FIRST) / OTHER).collect() };
     for figure in grid::figures(&report.cells) {
-        let unit = if figure.unit == "us" { ", us" } else { "" };
-        line(&mut text, &format!("{}{unit}", figure.label));
+        let unit = if figure.unit() == "us" { ", us" } else { "" };
+        line(&mut text, &format!("{}{unit}", figure.label()));
         for table in grid::tables(&report.cells) {
             for others in &others {
                 let header: String = others.iter().map(|name| format!("{:>OTHER$}", fit(name, OTHER - 2))).collect();
@@ -183,11 +184,11 @@ fn mark(cell: &CellResult, drive: &str) -> &'static str {
 fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
     let header: String = names.iter().map(|name| format!("{:>COLUMN$}", fit(name, COLUMN - 2))).collect();
     line(text, &format!("{:<LABEL$}{header}", ""));
-    for figure in FIGURES {
-        let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path) else { continue };
-        let plain = first.unit.is_empty() || ["IOPS", "pages", "failed"].iter().any(|word| figure.label.contains(word));
+    for figure in compared() {
+        let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path()) else { continue };
+        let plain = first.unit.is_empty() || figure.is_bare();
         let unit = if plain { String::new() } else { format!(", {}", first.unit) };
-        let label = fit(&format!("{}{unit}", figure.label), LABEL);
+        let label = fit(&format!("{}{unit}", figure.label()), LABEL);
         let base = |ratio: &Ratio| ratio.drive == comparison.baseline;
         if comparison.seeds.len() == 1 {
             let both = |ratio: &Ratio| format!("{} {:>9}", value(ratio), if base(ratio) { String::new() } else { ratio_text(ratio) });
@@ -196,7 +197,7 @@ fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
             // Ratio and interval need a line of their own.
             line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, value)));
             let ratios = cells(comparison, figure, names, |ratio| if base(ratio) { String::new() } else { ratio_text(ratio) });
-            if comparison.ratios.iter().any(|ratio| ratio.figure == figure.path && ratio.ratio.is_some()) {
+            if comparison.ratios.iter().any(|ratio| ratio.figure == figure.path() && ratio.ratio.is_some()) {
                 line(text, &format!("{:<LABEL$}{ratios}", ""));
             }
         }
@@ -204,5 +205,5 @@ fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
 }
 
 fn cells(comparison: &Comparison, figure: &Figure, names: &[&str], of: impl Fn(&Ratio) -> String) -> String {
-    names.iter().map(|name| format!("{:>COLUMN$}", comparison.find(figure.path, name).map_or("-".to_owned(), &of))).collect()
+    names.iter().map(|name| format!("{:>COLUMN$}", comparison.find(figure.path(), name).map_or("-".to_owned(), &of))).collect()
 }

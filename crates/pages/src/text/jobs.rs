@@ -2,14 +2,14 @@
 
 use super::line;
 use crate::number::{fit, number};
-use wordline_figures::result::{DriveResult, Latency};
+use wordline_figures::DriveResult;
+use wordline_figures::catalogue::{Depth, latency};
 
 /// Widths of the column of names: it is as wide as the longest of them needs.
 const NAME: std::ops::RangeInclusive<usize> = 16..=32;
 /// Columns of what was moved, with the width of each.
 const MOVED: [(&str, usize); 5] = [("s", 8), ("requests", 12), ("IOPS", 10), ("rd MiB/s", 10), ("wr MiB/s", 10)];
-/// Columns of latencies.
-const LATENCY: [&str; 6] = ["mean", "p50", "p99", "p99.9", "p99.99", "max"];
+/// Width of a column of latencies.
 const WIDTH: usize = 12;
 
 /// A row for each job, and one for the latencies of its reads and writes; nothing where the workload has no jobs.
@@ -43,12 +43,11 @@ pub(super) fn table(text: &mut String, drive: &DriveResult) {
         let kinds = [("read", &job.latency_us.read), ("write", &job.latency_us.write)];
         kinds.into_iter().filter_map(|(kind, latency)| Some((job.name.as_str(), kind, latency.as_ref()?)))
     });
-    let header: String = LATENCY.iter().map(|name| format!("{name:>WIDTH$}")).collect();
+    let header: String = latency(Depth::Most).map(|column| format!("{:>WIDTH$}", column.head)).collect();
     line(text, &format!("  {:<name_width$}{:<6}{header}", "latency, us", ""));
-    for (name, kind, latency) in rows {
-        let &Latency { mean, p50, p99, p999, p9999, max, .. } = latency;
-        let cells = [mean, p50, p99, p999, p9999, max].map(|value| format!("{:>WIDTH$}", fit(&number(value), WIDTH - 1)));
-        line(text, &format!("  {:<name_width$}{kind:<6}{}", fit(name, name_width - 2), cells.concat()));
+    for (name, kind, of) in rows {
+        let cells: String = latency(Depth::Most).map(|column| format!("{:>WIDTH$}", fit(&number((column.of)(of)), WIDTH - 1))).collect();
+        line(text, &format!("  {:<name_width$}{kind:<6}{cells}", fit(name, name_width - 2)));
     }
     text.push('\n');
 }

@@ -2,6 +2,7 @@
 
 use wordline_units::Bytes;
 
+use wordline_figures::catalogue::{self, Depth, Line};
 use wordline_figures::result::{DriveResult, Latency, Wordlines};
 
 use crate::number::{count, fit, number, percent, share};
@@ -10,6 +11,7 @@ use crate::phrases::{drive as of_drive, rewrites, techniques, warnings};
 mod classes;
 mod compared;
 mod jobs;
+mod lines;
 mod phases;
 mod swept;
 mod versions;
@@ -96,8 +98,8 @@ fn host(text: &mut String, drive: &DriveResult) {
         let asked = share(host.failed as f64 / host.asked() as f64);
         line(text, &format!("  FAILED     {} ({asked} of all requests); the figures are of the others", kinds.join(", ")));
     }
-    if let Some(silence) = drive.longest_silence_us.filter(|&silence| silence > 0.0) {
-        line(text, &format!("  silence    {} ms at most without an answer while requests waited", number(silence / 1e3)));
+    if let Some(silence) = lines::of(Line::Silence, drive) {
+        line(text, &format!("  {:<11}{silence}", "silence"));
     }
     if let Some(seconds) = drive.worn_out_seconds.filter(|_| host.failed > 0) {
         line(text, &format!("  WORN OUT   after {} s: too few good blocks are left, and writes fail", number(seconds)));
@@ -131,11 +133,11 @@ fn classes(drive: &DriveResult) -> impl Iterator<Item = (&'static str, &Latency)
 }
 
 fn latencies(text: &mut String, drive: &DriveResult) {
-    let header = ["mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
-    line(text, &format!("  {:<13}{}", "latency, us", header.map(|name| format!("{name:>12}")).concat()));
+    let header: String = catalogue::latency(Depth::All).map(|column| format!("{:>12}", column.head)).collect();
+    line(text, &format!("  {:<13}{header}", "latency, us"));
     for (name, latency) in classes(drive) {
-        let values = [latency.mean, latency.p50, latency.p90, latency.p99, latency.p999, latency.p9999, latency.max];
-        line(text, &format!("  {name:<13}{}", values.map(|value| format!("{:>12}", number(value))).concat()));
+        let values: String = catalogue::latency(Depth::All).map(|column| format!("{:>12}", number((column.of)(latency)))).collect();
+        line(text, &format!("  {name:<13}{values}"));
     }
     text.push('\n');
 }
@@ -152,84 +154,26 @@ fn stages(text: &mut String, drive: &DriveResult) {
     text.push('\n');
 }
 
+/// One line of figures below its name; nothing where there are none.
+fn named(text: &mut String, drive: &DriveResult, name: &str, which: Line) {
+    if let Some(figures) = lines::of(which, drive) {
+        line(text, &format!("  {name:<13}{figures}"));
+    }
+}
+
 fn operations(text: &mut String, drive: &DriveResult) {
     if let Some(total) = drive.waf.total {
-        let waf = &drive.waf;
-        let parts = [
-            ("host", waf.host),
-            ("fill", waf.fill),
-            ("gc", waf.gc),
-            ("wear", waf.wear),
-            ("disturb", waf.disturb),
-            ("retire", waf.retire),
-            ("recovery", waf.recovery),
-            ("sanitise", waf.sanitise),
-            ("keys", waf.keys),
-            ("refresh", waf.refresh),
-            ("padding", waf.padding),
-        ];
-        let parts: Vec<String> = parts
-            .iter()
-            .filter_map(|(name, part)| part.filter(|part| *part > 0.0).map(|part| format!("{name} {}", number(part))))
-            .collect();
-        let sum = if parts.is_empty() { String::new() } else { format!("  = {}", parts.join(" + ")) };
+        let sum = lines::of(Line::Waf, drive).map(|parts| format!("  = {parts}")).unwrap_or_default();
         line(text, &format!("  {:<13}{}{sum}", "WAF", number(total)));
-        let buffered = drive.buffered_units.unwrap_or(0);
-        if buffered > 0 {
-            line(text, &format!("  {:<13}{} units are still in the write buffer: written, and not yet programmed", "", count(buffered)));
-        }
+        named(text, drive, "", Line::Buffered);
     }
-    let blocks = &drive.blocks;
-    line(
-        text,
-        &format!(
-            "  {:<13}{} pages read, {} programmed, {} block groups erased",
-            "flash",
-            count(drive.pages_read),
-            count(drive.pages_programmed),
-            count(drive.erases)
-        ),
-    );
-    if let Some(done) = &drive.sanitised {
-        let kinds = [
-            ("page locks", done.page_locks),
-            ("block locks", done.block_locks),
-            ("scrubs", done.scrubs),
-            ("reprogrammed pages", done.reprograms),
-        ];
-        let parts: Vec<String> =
-            kinds.iter().filter(|(_, number)| *number > 0).map(|(name, number)| format!("{} {name}", count(*number))).collect();
-        line(text, &format!("  {:<13}{}", "sanitised", parts.join(", ")));
-    }
+    named(text, drive, "flash", Line::Flash);
+    named(text, drive, "sanitised", Line::Sanitised);
     if let Some(lines) = wordlines(drive) {
         line(text, &format!("  {:<13}{lines}", "wordlines"));
     }
-    if drive.lost_units > 0 {
-        let units = count(drive.lost_units);
-        line(
-            text,
-            &format!(
-                "  {:<13}{units} units could not be read when they had to be moved or completed; reads of them fail until they are written again",
-                "lost"
-            ),
-        );
-    }
-    if let Some(errors) = &drive.read_errors {
-        let reads: u64 = errors.by_retries.iter().sum();
-        let retried = 1.0 - errors.by_retries[0] as f64 / reads as f64;
-        line(
-            text,
-            &format!(
-                "  {:<13}{} bits in the worst codeword (most {}), {} of reads retried ({} retries each), {} uncorrectable",
-                "errors",
-                number(errors.worst_codeword_mean),
-                errors.worst_codeword_max,
-                percent(retried),
-                number(if retried > 0.0 { errors.retries_mean / retried } else { 0.0 }),
-                count(errors.uncorrectable)
-            ),
-        );
-    }
+    named(text, drive, "lost", Line::Lost);
+    errors(text, drive);
     for (at, of) in drive.rewrites.iter().enumerate() {
         line(text, &format!("  {:<13}{}", if at == 0 { "rewrites" } else { "" }, rewrites::row(of)));
     }
@@ -237,40 +181,30 @@ fn operations(text: &mut String, drive: &DriveResult) {
         let told = format!("{}: {}", technique.name, techniques::row(technique));
         line(text, &format!("  {:<13}{told}", if at == 0 { "techniques" } else { "" }));
     }
-    if blocks.good + blocks.bad > 0 {
-        let free = blocks.free_at_begin.zip(blocks.free_at_end);
-        let free =
-            free.map(|(begin, end)| format!(", {} free at the beginning and {} at the end", count(begin), count(end))).unwrap_or_default();
-        let spread = format!("erased {} to {} times (mean {})", blocks.erases_min, blocks.erases_max, number(blocks.erases_mean));
-        line(
-            text,
-            &format!(
-                "  {:<13}{} good, {} bad, {} retired{free}; {spread}",
-                "block groups",
-                count(blocks.good),
-                count(blocks.bad),
-                blocks.retired
-            ),
-        );
-    }
-    let busy = &drive.utilisation;
-    line(
-        text,
-        &format!(
-            "  {:<13}die arrays {} (busiest {}), channel {} (busiest {}), core {}, DRAM {}",
-            "busy",
-            percent(busy.die),
-            percent(busy.die_max),
-            percent(busy.channel),
-            percent(busy.channel_max),
-            percent(busy.core),
-            percent(busy.dram)
-        ),
-    );
-    line(text, &format!("  {:<13}a transfer holds its die, too: dies are busy {} with them", "", percent(busy.die_with_transfers)));
+    named(text, drive, "block groups", Line::Groups);
+    named(text, drive, "busy", Line::Busy);
+    named(text, drive, "", Line::Transfers);
     if let Some(seconds) = drive.worn_out_seconds.filter(|_| drive.host.failed == 0) {
         line(text, &format!("  WORN OUT   after {} s: too few good blocks are left, and writes would fail", number(seconds)));
     }
+}
+
+fn errors(text: &mut String, drive: &DriveResult) {
+    let Some(errors) = &drive.read_errors else { return };
+    let reads: u64 = errors.by_retries.iter().sum();
+    let retried = 1.0 - errors.by_retries[0] as f64 / reads as f64;
+    line(
+        text,
+        &format!(
+            "  {:<13}{} bits in the worst codeword (most {}), {} of reads retried ({} retries each), {} uncorrectable",
+            "errors",
+            number(errors.worst_codeword_mean),
+            errors.worst_codeword_max,
+            percent(retried),
+            number(if retried > 0.0 { errors.retries_mean / retried } else { 0.0 }),
+            count(errors.uncorrectable)
+        ),
+    );
 }
 
 /// Leaders and followers, and programs done again; `None` where there is nothing of either.
@@ -295,22 +229,7 @@ fn wordlines(drive: &DriveResult) -> Option<String> {
 }
 
 fn foot(text: &mut String, drive: &DriveResult) {
-    let run = &drive.run;
-    if run.cpu_seconds > 0.0 {
-        let rate = |rate: Option<f64>| number(rate.unwrap_or(0.0));
-        line(
-            text,
-            &format!(
-                "  {:<13}{} CPU-s, {} s; per CPU-second {} flash pages, {} requests; {} MiB",
-                "cost",
-                number(run.cpu_seconds),
-                number(run.wall_seconds),
-                rate(run.flash_pages_per_cpu_second),
-                rate(run.host_requests_per_cpu_second),
-                number(run.peak_rss_bytes as f64 / f64::from(1 << 20))
-            ),
-        );
-    }
+    named(text, drive, "cost", Line::Cost);
     let state = drive.state.as_ref().map(|state| format!(", begun in {state}")).unwrap_or_default();
     line(text, &format!("  {:<13}plan {}{state}, events {}", "identity", drive.plan_id, drive.event_log_hash));
     if drive.checks.passed {
