@@ -8,15 +8,12 @@ const HEAD: &str = "\
 
 # The control socket of a served drive
 
-`wordline serve … --socket PATH` listens on `PATH.ctl`, or on what `--control` says, for those who want to look at the drive or to do something to it.
-The socket belongs
+`wordline serve … --socket PATH` listens on `PATH.ctl`, or on the path of `--control`, for questions and orders to the drive. The socket belongs
 to its owner alone (mode 600). `wordline ctl SOCKET COMMAND KEY=VALUE …` asks one question and prints the answer; `wordline top SOCKET` shows `status`
-again and again;
-`wordline record SOCKET` writes a trace. `ctl SOCKET smart` prints text for people, and JSON with `--json`.
+again and again; `wordline record SOCKET` writes a trace. `ctl SOCKET smart` prints text for people, and JSON with `--json`.
 
-What is spoken are lines: one JSON object for a request, one for its answer. A request has its command in `do` and what the command takes beside it.
-An answer has
-`\"ok\": true`, or `\"ok\": false` and in `error` what was wrong and what was expected. Offsets and lengths are whole numbers of bytes (`wordline ctl`
+The protocol is lines: one JSON object for a request, one for its answer. A request has its command in `do` and the command's keys beside it. An answer has
+`\"ok\": true`, or `\"ok\": false` with the error and the expected input in `error`. Offsets and lengths are whole numbers of bytes (`wordline ctl`
 also takes `1MiB`).
 
 ```json
@@ -24,81 +21,78 @@ also takes `1MiB`).
 {\"ok\":true,\"in_effect\":[\"priority: the class of requests in the stretch, in the host queues and at the dies\"],\"only_kept\":[]}
 ```
 
-A line has at most 64 KiB. A client that stops in the middle of one, or does not take an answer, is dropped after half a minute; there are 16 clients at a time.
+A line has at most 64 KiB. A client that stops in the middle of one, or does not take an answer, is dropped after half a minute. The number of clients is 16 at most.
 
 ## Commands
 ";
 
 const TAIL: &str = "
-## What `smart` says
+## Counters of `smart`
 
-Blocks are block groups: one block of each plane of a die. `status` has the same under `smart`.
+Blocks are block groups: one block of each plane of a die. `status` has the same counters under `smart`.
 
-| name | what |
+| name | meaning |
 |---|---|
 | `media_errors` | flash reads that could not be corrected, all their tries together |
 | `units_lost_at_recovery` | mapping units whose newest version could not be read at this start, as far as the start looked |
 | `unreadable_units` | mapping units that answer EIO now, in whole or in part, as far as the drive has noticed since its start |
-| `refused_units` | those of them that the firmware refuses, because nobody can tell whether what there is of them is the newest |
-| `unsafe_shutdowns`, `power_cycles` | starts of the drive that found it cut off, and all of them |
-| `spare_blocks`, `spare_blocks_left`, `spare_percent` | spare blocks it left the factory with (`mapping.spare_blocks`), those that are left, and \
+| `refused_units` | those of them that the firmware refuses, because their copy on flash cannot be proved the newest |
+| `unsafe_shutdowns`, `power_cycles` | starts of the drive that found it cut off, and all starts |
+| `spare_blocks`, `spare_blocks_left`, `spare_percent` | spare blocks from the factory (`mapping.spare_blocks`), those that are left, and \
 their share; `null` without any |
 | `grown_bad_blocks` | blocks that have failed since the factory |
 | `dead_dies` | dies that have failed, as far as the firmware has noticed |
 | `erases_mean`, `erases_max` | erases of a block in service |
-| `age_least`, `age_median`, `age_most` | ages of the blocks in service, in thousandths of a life, as techniques tell them (`techniques.block-age`); \
-`null` where none does |
-| `endurance`, `endurance_used_percent` | erases after which a block fails (`faults.endurance`), and the share that the mean has used; `null` where \
+| `age_least`, `age_median`, `age_most` | ages of the blocks in service, in thousandths of a life, as reported by techniques (`techniques.block-age`); \
+`null` without such a technique |
+| `endurance`, `endurance_used_percent` | erases after which a block fails (`faults.endurance`), and the share that the mean has used; `null` if \
 the plan does not limit them |
 | `host_written_bytes`, `host_read_bytes`, `flash_written_bytes`, `waf` | data written and read by the host, flash pages programmed in bytes, and \
 write amplification |
-| `zeroed_by_trims_bytes` | data that was written with zeroes because it was trimmed and its mapping unit was not |
+| `zeroed_by_trims_bytes` | data written with zeroes because it was trimmed and its mapping unit was not |
 | `trims_freed_nothing` | trims of clients that freed no mapping unit: none that they covered held anything, or none has been trimmed whole |
-| `temperature_c` | of the cells; `null` where they have no physics |
-| `worn_out` | the drive takes no more writes |
-| `since_start` | which of these are counted from the start of the server; the others are of the drive's whole life, or of now |
+| `temperature_c` | temperature of the cells; `null` if they have no physics |
+| `worn_out` | true if the drive takes no more writes |
+| `since_start` | names of the counters that start with the server; the others are of the drive's whole life, or of now |
 
-## What `status` says
+## Fields of `status`
 
-`drive` is what a run of `wordline run --json` says of a drive, with the same names ([output](output.md)), counted from the start of the server in the
-drive's own, virtual time. `live`
-is what only a served drive has:
+`drive` has the figures of a drive as in `wordline run --json`, with the same names ([output](output.md)), counted from the start of the server in the
+drive's own, virtual time. `live` has the fields of served drives alone:
 
-| name | what |
+| name | meaning |
 |---|---|
 | `size` | bytes for the host |
 | `timing` | `off`, `real` or `xN` |
-| `wall_seconds`, `virtual_seconds` | since the start, on the wall's clock and on the drive's |
+| `wall_seconds`, `virtual_seconds` | time since the start, on the wall's clock and on the drive's |
 | `events` | entries of the event log, whose hash is `drive.event_log_hash` |
 | `outstanding` | requests that arrived and are not answered |
-| `worn_out` | it takes no more writes |
-| `read_only` | its clients may not write, and nothing that it does reaches its media |
+| `worn_out` | true if the drive takes no more writes |
+| `read_only` | true if clients may not write, and nothing that the drive does reaches its media |
 | `dead_dies` | dies that have failed, as far as the firmware has noticed |
 | `lost_bytes` | bytes of the mapping units that answer EIO now, each counted whole, as far as the firmware has noticed |
-| `lost_generation` | how often since the start data has gone from whole to lost |
-| `core_utilisation` | of each firmware core its share of the drive over the units of its block groups in service |
-| `temperature_c` | of the cells, where they have physics |
-| `lateness` | of answers behind their own instant, in microseconds of virtual time, where a clock is watched. None is early |
-| `link_us` | how much before its instant an answer leaves, so that it arrives at it (`serve --link`); its own instant is counted from there |
-| `media.survives` | what a flush survives: `nothing` (bytes in memory), `process` or `host` |
-| `media.write_buffer` | whether a power loss takes what is in the write buffer |
-| `media.trouble` | what went wrong with the media, what the host does not take at the moment, or what of the data is lost or refused, if there is anything |
-| `faults`, `recordings`, `hinted_stretches` | how many there are |
+| `lost_generation` | number of times since the start that data has gone from whole to lost |
+| `core_utilisation` | for each firmware core, its share of the drive over the units of its block groups in service |
+| `temperature_c` | temperature of the cells, if they have physics |
+| `lateness` | lateness of answers behind their own instant, in microseconds of virtual time, if a clock is watched; no answer is early |
+| `link_us` | lead of an answer before its instant, so that it arrives at it (`serve --link`); the lateness is counted from the instant itself |
+| `media.survives` | failure that flushed data survives: `nothing` (bytes in memory), `process` or `host` |
+| `media.write_buffer` | fate of the data in the write buffer at a power loss |
+| `media.trouble` | error of the media, data that the host does not take at the moment, or data that is lost or refused, if there is any |
+| `faults`, `recordings`, `hinted_stretches` | number of each |
 | `free_groups` | block groups that are erased and free |
 | `die_utilisation`, `channel_utilisation` | share of the time, one number for each |
-| `map` | a line for each die, a letter for a block group or some neighbours: `.` free, `x` bad, `*` being written, else 0 to 9: how full of valid data |
+| `map` | a line for each die, a letter for a block group or some neighbours: `.` free, `x` bad, `*` being written, else the share of valid data from 0 to 9 |
 
 ## Hints
 
 A hint is advice for a stretch of the drive. It is kept as long as the server runs. A client gives the same for its whole connection by the name it
-opens: `disk@high`,
-`disk@insecure,short`. Where both say something of one kind, the stretch counts. The priority is the class of the request in the host's queues, taken in by
-weighted round robin with an urgent class, and the order in which a die serves reads. What is written as insecure is marked so on flash, and a drive
-with a sanitiser (such as `secssd`)
-lets it stay there when it is stale. Whatever nobody has spoken of is secure, and so is a write of which any part is. A hint says something of what is
-written from then on, not of what is there. The other kinds are kept and shown, and the answer says so.
+opens: `disk@high`, `disk@insecure,short`. If both give a hint of one kind, the stretch counts. The priority is the class of the request in the host's queues, taken in by
+weighted round robin with an urgent class, and the order in which a die serves reads. Data written as insecure is marked so on flash, and a drive
+with a sanitiser (such as `secssd`) lets it stay there when it is stale. Data without a security hint is secure, and so is a write with any secure part. A hint
+applies to later writes, not to data already there. The other kinds are kept and shown, and the answer lists them as such.
 
-In the metadata context `x-wordline:hint` of NBD's block status, the flags of an extent are (0: nothing known)
+In the metadata context `x-wordline:hint` of NBD's block status, the flags of an extent are (0: no hint)
 
 | bits | kind | values |
 |---|---|---|
@@ -111,21 +105,21 @@ and in `x-wordline:media`
 
 | bit | meaning |
 |---|---|
-| 0 | lost or refused, by the firmware's own tables: it answers EIO, as far as the firmware has noticed. Told by sectors |
-| 1 | at risk: the array that it is in is degraded. A drive alone never says so |
-| 2 | being rebuilt. A drive alone never says so |
+| 0 | lost or refused, by the firmware's own tables: it answers EIO, as far as the firmware has noticed. Reported by sectors |
+| 1 | at risk: its array is degraded. Never reported by a drive alone |
+| 2 | being rebuilt. Never reported by a drive alone |
 | 3 | some of its mapping unit is in the write buffer |
 | 4 | its mapping unit is on flash |
 
-## What is lost
+## Lost data
 
-`smart`, `status`, `top`, the metrics, `x-wordline:media` and `lba-status lost=true` say what the drive's firmware knows: a die that was killed is not
-in them before an operation on it has failed. What the simulator knows is in `fault list` and in [forensics](../tutorials/forensics.md). An answer of
-`lba-status lost=true` has a record for each stretch, as NVMe's Get LBA Status has it: `lba` and `count` in sectors of 512 bytes, `status` and
-`element`, the die that the stretch lies on (`die:17`). The status is `lost` (the die has failed), `refused` (nobody can tell whether what there is of
-it is the newest) or `unreadable` (its page could not be read). `generation` goes up by one with every change from whole to lost, from 0 at the start.
-An answer has 1024 records and looks at 2,097,152 mapping units at most; where it is not `complete`, `next` is the offset to ask on at. A read that
-fails tells the offset of its first lost byte to clients with structured replies. Writing or trimming heals what is lost.
+`smart`, `status`, `top`, the metrics, `x-wordline:media` and `lba-status lost=true` report the view of the drive's firmware: a die that was killed is not
+in them before an operation on it has failed. The simulator's view is in `fault list` and in [forensics](../tutorials/forensics.md). An answer of
+`lba-status lost=true` has a record for each stretch, as in NVMe's Get LBA Status: `lba` and `count` in sectors of 512 bytes, `status` and
+`element`, the die that the stretch lies on (`die:17`). The status is `lost` (the die has failed), `refused` (the copy on flash cannot be proved the newest)
+or `unreadable` (its page could not be read). `generation` goes up by one with every change from whole to lost, from 0 at the start.
+If the answer is not `complete`, `next` is the offset of the next question; an answer has 1024 records and looks at 2,097,152 mapping units at most. A read that
+fails returns the offset of its first lost byte to clients with structured replies. Writing or trimming heals lost data.
 Lost sectors of a mapping unit that was written in part since are in an answer after a restart only once their page has been read.
 
 Hint classes, for names of exports: CLASSES.
@@ -133,37 +127,33 @@ Hint classes, for names of exports: CLASSES.
 ## Recording and replaying
 
 A recording is a trace in the project's own columns, with the drive's virtual time, the class and the security of each request. Its head has, as a
-comment, the command that replays it: the
-drive, every setting, the seed, `recovery.on=true` for the journal that a served drive keeps, an empty start. It begins and ends with a flush of its
-own. Its last line has
-the drive's figures at that moment. Every request arrives at an instant at which nothing else happens. So on a drive that was new when the recording
-began, the replay has the same
-events: `event_log_hash`, write amplification and the counts of flash pages are equal, exactly. A recording that begins later says so in its head.
+comment, the command that replays it: the drive, every setting, the seed, `recovery.on=true` for the journal that a served drive keeps, an empty start.
+It begins and ends with a flush of its own. Its last line has the drive's figures at that moment. Every request arrives at an instant at which nothing
+else happens. On a drive that was new when the recording began, the replay therefore has the same events: `event_log_hash`, write amplification and the
+counts of flash pages are equal, exactly. The head of a recording that begins later contains a note of it.
 Heat, dead dies and faults on demand are noted in it as comments, and not replayed.
 
 ## Faults on demand
 
-A fault is set by `kill-die` or one of the `fault` commands. Faults of reads and programs are there until they are used up, cleared, or the server ends.
-Dies, planes and blocks fail for good: they have failed after a restart, too, and no command brings back what they held. Firmware hears of a fault by the
-status of the operations that it orders. Offsets stand for the flash
-pages that hold them now: what is written later is on other pages. A read of a page that firmware makes for itself, to move or complete data, counts
-too; what it could not read then is lost for good, until the host writes it
+A fault is set by `kill-die` or one of the `fault` commands. Faults of reads and programs last until they are used up, cleared, or the server ends.
+Dies, planes and blocks fail for good: the failure stays after a restart, and no command brings back their data. The firmware detects a fault by the
+status of the operations that it orders. Offsets stand for the flash pages that hold them now: later writes go to other pages. A read of a page
+by the firmware itself, to move or complete data, counts too; data that it could not read is lost for good, until the host writes it
 again. A power cut ends the process with exit code 5.
 
-What a fault does is the same for the same seed, if the requests and the order itself come at the same instants of virtual time. With `--timing off` a server
-takes them as its clients' threads bring them, and with another timing as the wall clock has it. So two servers under several clients are cut in different
-operations by the same `fault power-cut`, and under one client that asks one thing at a time, with `--timing off`, in the same.
+The effect of a fault is the same for the same seed, if the requests and the order itself come at the same instants of virtual time. With `--timing off` a server
+takes them as its clients' threads bring them, and with another timing by the wall clock. Two servers under several clients are therefore cut in different
+operations by the same `fault power-cut`, and two servers under one client that asks one thing at a time, with `--timing off`, in the same.
 
 A folder of media that lost the file of a die is refused; `wordline serve --missing-die N` starts the drive with that die failed.
 
 ## Metrics
 
-`wordline serve --metrics PORT` answers `GET /metrics` over HTTP with OpenMetrics text, on 127.0.0.1 or on the address that is given. There are 8
-connections at a time, a request has at most 8 KiB, and a connection lasts 5
-seconds at most. A counter's samples have `_total` behind the name, an info's `_info`. Latencies and other times are the drive's own, virtual time,
-where nothing else is said.
+`wordline serve --metrics PORT` answers `GET /metrics` over HTTP with OpenMetrics text, on 127.0.0.1 or on the given address. A counter's samples have
+`_total` behind the name, an info's `_info`. Latencies and other times are the drive's own, virtual time, unless noted otherwise. The number of connections
+is 8 at most, a request has 8 KiB at most, and a connection lasts 5 seconds at most.
 
-| name | type | what |
+| name | type | meaning |
 |---|---|---|
 METRICS";
 
@@ -173,7 +163,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for command in wordline_live::commands() {
         write!(text, "\n### `{}`\n\n{}.\n", command.word, sentence(command.what))?;
         if !command.arguments.is_empty() {
-            text.push_str("\n| takes | what |\n|---|---|\n");
+            text.push_str("\n| key | meaning |\n|---|---|\n");
         }
         for argument in command.arguments {
             let needed = if argument.is_needed { ", needed" } else { "" };

@@ -43,78 +43,78 @@ pub(super) const fn needed(key: &'static str, what: &'static str) -> Argument {
 }
 
 /// Where something must be said of which bytes.
-pub(super) const FROM_NEEDED: Argument = Argument { key: "offset", is_needed: true, is_size: true, what: "the first byte" };
+pub(super) const FROM_NEEDED: Argument = Argument { key: "offset", is_needed: true, is_size: true, what: "first byte" };
 
-const FROM: Argument = Argument { key: "offset", is_needed: false, is_size: true, what: "the first byte; 0 without it" };
-const LENGTH: Argument = Argument { key: "length", is_needed: false, is_size: true, what: "bytes; up to the drive's end without it" };
+const FROM: Argument = Argument { key: "offset", is_needed: false, is_size: true, what: "first byte (default 0)" };
+const LENGTH: Argument = Argument { key: "length", is_needed: false, is_size: true, what: "number of bytes (default up to the drive's end)" };
 
 /// All commands but those of faults.
 const COMMANDS: [Command; 13] = [
-    Command { word: "help", what: "all commands with what they take", arguments: &[] },
+    Command { word: "help", what: "all commands with their keys", arguments: &[] },
     Command {
         word: "status",
-        what: "how the drive is: requests, latency percentiles, write amplification by cause, garbage collection, erases, utilisation of dies, lateness of answers, what a power loss takes",
+        what: "state of the drive: requests, latency percentiles, write amplification by cause, garbage collection, erases, utilisation of dies, lateness of answers, effect of a power loss",
         arguments: &[],
     },
     Command {
         word: "smart",
-        what: "the counters of health, as SMART and NVMe's health log have them: media errors, units lost and unreadable, unsafe shutdowns, spares, wear, data written by host and flash",
+        what: "health counters, as in SMART and NVMe's health log: media errors, units lost and unreadable, unsafe shutdowns, spares, wear, data written by host and flash",
         arguments: &[],
     },
     Command {
         word: "hint",
-        what: "says what is known of a stretch of the drive; \"none\" takes a hint back. The answer says which hints have an effect",
+        what: "a hint for a stretch of the drive; \"none\" takes it back. The answer lists the hints that have an effect",
         arguments: &[
             FROM,
             LENGTH,
-            argument("priority", "urgent, high, normal, low or none: the class of the requests that fall into the stretch"),
-            argument("security", "secure, insecure or none: whether what is written there must be gone once it is deleted or overwritten"),
-            argument("read_latency", "longer, typical, shortest or none: the latency of reads that is tolerated"),
-            argument("lifetime", "short, medium, long, extreme or none: how long what is written will live"),
+            argument("priority", "class of the requests that fall into the stretch: urgent, high, normal, low or none"),
+            argument("security", "secure, insecure or none: data written there as secure must be gone once it is deleted or overwritten"),
+            argument("read_latency", "tolerated latency of reads: longer, typical, shortest or none"),
+            argument("lifetime", "expected lifetime of data written there: short, medium, long, extreme or none"),
         ],
     },
-    Command { word: "hints", what: "all hints that were given", arguments: &[] },
+    Command { word: "hints", what: "all hints given so far", arguments: &[] },
     Command {
         word: "lba-status",
-        what: "where data is: in the write buffer, on which page of which block of which die, or nowhere. The first 1024 mapping units are told. With lost=true: which addresses are lost or refused, by the firmware's own tables, as NVMe's Get LBA Status tells it",
+        what: "places of data: in the write buffer, on a page of a block of a die, or nowhere; 1024 mapping units at most. With lost=true: lost and refused addresses by the firmware's own tables, as in NVMe's Get LBA Status",
         arguments: &[
             FROM,
             LENGTH,
-            argument("lost", "true or false: whether the lost addresses are told, in place of where data is; false without it"),
-            argument("element", "die:N: only the lost addresses that lie on die N; without it, all"),
+            argument("lost", "true: lost addresses in place of the places of data; false: places of data (default false)"),
+            argument("element", "die:N: lost addresses on die N alone (default all)"),
         ],
     },
     Command {
         word: "kill-die",
-        what: "a die fails for good: its programs and erases end badly, its pages read as noise, and what it is doing counts for nothing. The firmware hears of it from their reports. It has failed after a restart, too",
+        what: "a die fails for good: its programs and erases end badly, its pages read as noise, and its operation under way counts for nothing. The firmware detects the failure by their reports. The die stays failed after a restart",
         arguments: &[
-            Argument { key: "die", is_needed: true, is_size: false, what: "which, from 0" },
+            Argument { key: "die", is_needed: true, is_size: false, what: "number of the die, from 0" },
             argument(
                 "kind",
-                "failing, or silent: no operation of it ever ends, and the controller gives up after `controller.die_timeout`; failing without it",
+                "failing, or silent: no operation of the die ever ends, and the controller gives up after `controller.die_timeout` (default failing)",
             ),
         ],
     },
     Command {
         word: "heat",
-        what: "the cells are at this temperature from now on, where the drive has physics",
-        arguments: &[Argument { key: "celsius", is_needed: true, is_size: false, what: "the temperature, -55 to 150" }],
+        what: "temperature of the cells from now on, if the drive has physics",
+        arguments: &[Argument { key: "celsius", is_needed: true, is_size: false, what: "temperature in degrees Celsius, -55 to 150" }],
     },
     Command {
         word: "snapshot",
-        what: "copies the media into a new folder, once every request that came is answered and flushed; others wait meanwhile",
-        arguments: &[Argument { key: "folder", is_needed: true, is_size: false, what: "an absolute path that does not exist yet" }],
+        what: "copy of the media in a new folder, made once every request received is answered and flushed; later requests wait meanwhile",
+        arguments: &[Argument { key: "folder", is_needed: true, is_size: false, what: "absolute path that does not exist yet" }],
     },
     Command {
         word: "record",
-        what: "from here on the answer is a trace: each request of the host with its virtual time, until stop-recording, or the client goes",
+        what: "a trace as the answer: each request of the host from now on with its virtual time, until stop-recording or the end of the connection",
         arguments: &[],
     },
-    Command { word: "stop-recording", what: "ends all recordings with a flush and the drive's figures at its end", arguments: &[] },
-    Command { word: "media", what: "which media the drive is on and what they survive", arguments: &[] },
+    Command { word: "stop-recording", what: "end of all recordings, with a flush and the drive's figures at its end", arguments: &[] },
+    Command { word: "media", what: "media of the drive, and the failures that they survive", arguments: &[] },
     Command {
         word: "stop",
-        what: "stops the server as SIGTERM does: no new client, requests under way are answered, everything is flushed. The answer comes when that is done, and the media may be used again",
+        what: "orderly stop of the server, as by SIGTERM: no new client, requests under way are answered, everything is flushed. The answer comes when all is done, and the media may be used again",
         arguments: &[],
     },
 ];

@@ -21,49 +21,49 @@ const UNIT: Argument = Argument {
     key: "length",
     is_needed: false,
     is_size: true,
-    what: "bytes; the mapping unit of the first byte without it. A flash page fails as a whole, with the other units that it holds",
+    what: "number of bytes; a flash page fails as a whole, with the other units that it holds (default the mapping unit of the first byte)",
 };
-const SEED: Argument = argument("seed", "the seed of what is left to chance; the drive's own without it");
+const SEED: Argument = argument("seed", "seed of the random choices (default the drive's own)");
 
 /// The commands, for the table of all.
 pub(super) const COMMANDS: [Command; 7] = [
     Command {
         word: "fault read",
         what: "reads of the flash pages that hold these bytes cannot be corrected: the next `count` of each page, or all until the page is erased. The bytes answer EIO until they are written again, or `count` is used up",
-        arguments: &[FROM_NEEDED, UNIT, argument("count", "how many reads of each page, its retries not counted; all without it")],
+        arguments: &[FROM_NEEDED, UNIT, argument("count", "number of reads of each page, its retries not counted (default all)")],
     },
     Command {
         word: "fault corrupt",
-        what: "flips 1 to 64 bits in each flash page that holds these bytes, on the media too: its checksum fails, and the bytes answer EIO until they are written again",
+        what: "flipped bits in each flash page that holds these bytes, on the media too, 1 to 64 a page: its checksum fails, and the bytes answer EIO until they are written again",
         arguments: &[FROM_NEEDED, UNIT, SEED],
     },
     Command {
         word: "fault program-fail",
         what: "the next programs fail: the firmware writes the data elsewhere and takes the block group out of service, a grown bad block",
         arguments: &[
-            argument("die", "which die, from 0; whichever comes first without it"),
-            argument("count", "how many programs; 1 without it"),
+            argument("die", "number of the die, from 0 (default any die)"),
+            argument("count", "number of programs (default 1)"),
         ],
     },
     Command {
         word: "fault power-cut",
-        what: "the power goes during a flash program or erase that is to come, which is torn, and the process ends as `kill -9` ends it, with exit code 5",
-        arguments: &[needed("after", "which program or erase from now on, counted from 1; 0: now, between two of them"), SEED],
+        what: "loss of power during a later flash program or erase, which is torn; the process ends as by `kill -9`, with exit code 5",
+        arguments: &[needed("after", "number of the program or erase from now on, counted from 1; 0: now, between two of them"), SEED],
     },
     Command {
         word: "fault kill",
-        what: "a plane or some blocks of a die fail for good: their pages read as noise, and programs and erases end badly. They have failed after a restart, too. `wordline ctl` also takes it as `fault kill=plane`",
+        what: "a plane or some blocks of a die fail for good: their pages read as noise, and programs and erases end badly. They stay failed after a restart. `wordline ctl` also takes it as `fault kill=plane`",
         arguments: &[
             needed("kill", "plane or blocks"),
-            needed("die", "which die, from 0"),
-            argument("plane", "which plane, from 0; with blocks: in every plane without it"),
-            argument("blocks", "with blocks: which, such as 17 or 4..7, from 0, the last one included"),
+            needed("die", "number of the die, from 0"),
+            argument("plane", "number of the plane, from 0; with blocks: optional (default every plane)"),
+            argument("blocks", "with blocks: one block or a range, such as 17 or 4..7, from 0, the last one included"),
         ],
     },
-    Command { word: "fault list", what: "all faults on demand that are there, and what is left of them", arguments: &[] },
+    Command { word: "fault list", what: "all faults on demand in force, with the rest of each", arguments: &[] },
     Command {
         word: "fault clear",
-        what: "takes back faults of reads, programs and power. What faults have destroyed stays so: flipped bits, failed dies, planes and blocks with all that they held, data that was moved while it could not be read",
+        what: "end of the faults of reads, programs and power. Damage done by faults stays: flipped bits, failed dies, planes and blocks with all that they held, data that was moved while it could not be read",
         arguments: &[],
     },
 ];

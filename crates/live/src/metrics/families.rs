@@ -76,13 +76,13 @@ const FAMILIES: [Family; 44] = [
         name: "wordline_drive",
         kind: Kind::Info,
         unit: "",
-        help: "The drive that is served.",
+        help: "Drive that is served.",
         samples: |seen, text| {
             let version = env!("CARGO_PKG_VERSION");
             text.count(&[("name", &seen.about.name), ("plan", &format!("{:016x}", seen.about.plan_hash)), ("version", version)], 1);
         },
     },
-    gauge("wordline_size_bytes", "bytes", "Bytes that the host sees.", |seen, text| text.count(&[], seen.look.size)),
+    gauge("wordline_size_bytes", "bytes", "Capacity for the host, in bytes.", |seen, text| text.count(&[], seen.look.size)),
     counter("wordline_wall_time_seconds", "seconds", "Time since the server was started, on the wall's clock.", |seen, text| {
         text.number(&[], seen.wall_seconds);
     }),
@@ -129,27 +129,27 @@ const FAMILIES: [Family; 44] = [
     counter(
         "wordline_late_answers",
         "",
-        "Answers that were counted for how late they are; only where the drive keeps a pace.",
+        "Answers whose lateness was measured; only on drives that keep a pace.",
         |seen, text| {
             text.count(&[], seen.look.lateness.answers);
         },
     ),
-    counter("wordline_late_seconds", "seconds", "How late those answers were, all together, in the drive's own time.", |seen, text| {
+    counter("wordline_late_seconds", "seconds", "Total lateness of those answers, in the drive's own time.", |seen, text| {
         text.number(&[], seen.look.lateness.sum.as_secs_f64());
     }),
-    counter("wordline_flash_operations", "", "Flash operations, by what was done and why.", |seen, text| {
+    counter("wordline_flash_operations", "", "Flash operations, by operation and cause.", |seen, text| {
         each_flash(seen, text, |count| count.operations);
     }),
     counter("wordline_flash_failed_operations", "", "Flash operations that ended badly; reads: all tries together.", |seen, text| {
         each_flash(seen, text, |count| count.failed);
     }),
-    counter("wordline_flash_written_bytes", "bytes", "Flash pages that were programmed, in bytes, by why.", |seen, text| {
+    counter("wordline_flash_written_bytes", "bytes", "Flash pages that were programmed, in bytes, by cause.", |seen, text| {
         for cause in Cause::ALL {
             let pages: u64 = [FlashOp::Program, FlashOp::Copyback].map(|op| seen.measured.totals.flash(op, cause).pages).into_iter().sum();
             text.count(&[("cause", cause.name())], pages * page_bytes(seen));
         }
     }),
-    counter("wordline_flash_read_bytes", "bytes", "Flash pages that were read, in bytes, by why.", |seen, text| {
+    counter("wordline_flash_read_bytes", "bytes", "Flash pages that were read, in bytes, by cause.", |seen, text| {
         for cause in Cause::ALL {
             text.count(&[("cause", cause.name())], seen.measured.totals.flash(FlashOp::Read, cause).pages * page_bytes(seen));
         }
@@ -161,7 +161,7 @@ const FAMILIES: [Family; 44] = [
     gauge(
         "wordline_write_amplification_ratio",
         "ratio",
-        "Flash pages programmed for what the host has written, since the start; nothing before that.",
+        "Bytes programmed to flash over bytes written by the host, since the start; absent before the first write.",
         |seen, text| {
             seen.look.waf().into_iter().for_each(|waf| text.number(&[], waf));
         },
@@ -190,7 +190,7 @@ const FAMILIES: [Family; 44] = [
     gauge(
         "wordline_refused_units",
         "",
-        "Mapping units that answer EIO because nobody can tell whether what there is of them is the newest.",
+        "Mapping units that answer EIO because their copy on flash cannot be proved the newest.",
         |seen, text| {
             text.count(&[], seen.look.smart.health.refused);
         },
@@ -234,7 +234,7 @@ const FAMILIES: [Family; 44] = [
     gauge(
         "wordline_spare_ratio",
         "ratio",
-        "Share of the spare block groups that is left; nothing where the drive has none.",
+        "Share of the spare block groups that is left; absent if the drive has none.",
         |seen, text| {
             seen.look.smart.spare_percent().into_iter().for_each(|percent| text.number(&[], percent / 100.0));
         },
@@ -246,16 +246,16 @@ const FAMILIES: [Family; 44] = [
         let is_free = |block: &&wordline_engine::BlockView| block.state == wordline_engine::BlockState::Free;
         text.count(&[], seen.look.blocks.iter().filter(is_free).count() as u64);
     }),
-    gauge("wordline_mean_block_erases", "", "Erases of a block group in service, in the mean.", |seen, text| {
+    gauge("wordline_mean_block_erases", "", "Mean erases of a block group in service.", |seen, text| {
         text.number(&[], seen.look.smart.erases_mean);
     }),
-    gauge("wordline_most_block_erases", "", "Erases of the block group in service that has had the most.", |seen, text| {
+    gauge("wordline_most_block_erases", "", "Most erases of a block group in service.", |seen, text| {
         text.count(&[], seen.look.smart.erases_max.into());
     }),
     gauge(
         "wordline_endurance_used_ratio",
         "ratio",
-        "Mean erases over those that the plan allows; nothing where it allows any number.",
+        "Mean erases over the limit of the plan; absent if the plan has no limit.",
         |seen, text| {
             seen.look.smart.used_percent().into_iter().for_each(|percent| text.number(&[], percent / 100.0));
         },
@@ -263,7 +263,7 @@ const FAMILIES: [Family; 44] = [
     gauge("wordline_dead_dies", "", "Dies that have failed, as far as the firmware has noticed.", |seen, text| {
         text.count(&[], seen.look.smart.dead_dies.into())
     }),
-    gauge("wordline_temperature_celsius", "celsius", "Temperature of the cells; nothing where they have no physics.", |seen, text| {
+    gauge("wordline_temperature_celsius", "celsius", "Temperature of the cells; absent if they have no physics.", |seen, text| {
         seen.look.temperature.into_iter().for_each(|celsius| text.number(&[], celsius.0));
     }),
     gauge("wordline_worn_out", "", "1: too few good blocks are left, and the drive takes no more writes.", |seen, text| {
@@ -272,13 +272,13 @@ const FAMILIES: [Family; 44] = [
     gauge(
         "wordline_media_trouble",
         "",
-        "1: something is wrong with the files that the media are, data is lost or refused, or the drive takes no more writes; ctl SOCKET media says what.",
+        "1: the media files have an error, data is lost or refused, or the drive takes no more writes; ctl SOCKET media has the details.",
         |seen, text| {
             text.count(&[], seen.look.trouble.is_some().into());
         },
     ),
-    gauge("wordline_faults", "", "Faults on demand that are there.", |seen, text| text.count(&[], seen.look.faults as u64)),
-    gauge("wordline_recordings", "", "Recordings that run.", |seen, text| text.count(&[], seen.look.recordings as u64)),
+    gauge("wordline_faults", "", "Faults on demand in force.", |seen, text| text.count(&[], seen.look.faults as u64)),
+    gauge("wordline_recordings", "", "Recordings under way.", |seen, text| text.count(&[], seen.look.recordings as u64)),
     counter("wordline_events", "", "Entries of the drive's event log.", |seen, text| text.count(&[], seen.look.log.1)),
 ];
 
