@@ -1,4 +1,4 @@
-//! What can be asked of a drive that runs, beside reading and writing.
+//! Questions and orders to a running drive, beside reading and writing.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,37 +22,37 @@ use crate::worker::{Lateness, Worker};
 /// A question, or an order.
 #[derive(Debug)]
 pub(crate) enum Query {
-    /// How are you?
+    /// State of the drive.
     Look,
-    /// Where are these bytes? So many mapping units at most.
+    /// Places of these bytes, of `units_max` mapping units at most.
     Locate { from: u64, end: u64, units_max: usize },
     /// Lost stretches of these bytes, on one die or on all.
     Lost { from: u64, end: u64, element: Option<DieId> },
-    /// These bytes are like this.
+    /// A change of the hints of these bytes.
     Hint { from: u64, end: u64, change: Change },
-    /// What is known of which bytes?
+    /// All hints.
     Hints,
-    /// Answers take so long to a client, and its next request back.
+    /// Travel time of an answer to a client and of its next request back.
     AllowFor(Duration),
-    /// Something goes wrong.
+    /// A fault on demand.
     Harm(Harm),
-    /// Who is told of a power cut on demand.
+    /// Callback for a power cut on demand.
     OnPowerCut(Darkness),
-    /// It becomes so warm.
+    /// A new temperature of the cells.
     Heat(Celsius),
-    /// Copy the media here.
+    /// A copy of the media to this folder.
     Copy(PathBuf),
-    /// Record requests from now on.
+    /// Start of a recording of requests.
     Record,
-    /// End all recordings.
+    /// End of all recordings.
     StopRecording,
-    /// Nobody is there: write down what was written.
+    /// End of the last client: everything written is made durable.
     Rest,
-    /// Answer what has come, write everything down, and stop. Nothing may be put to the drive after it.
+    /// Orderly stop: requests received are answered, everything is written down. No query may follow.
     Stop,
 }
 
-/// What the drive said.
+/// Answer of the drive to a query.
 #[derive(Debug)]
 pub(crate) enum Told {
     Done,
@@ -67,35 +67,35 @@ pub(crate) enum Told {
     Faults(Vec<Fault>),
 }
 
-/// Where a stretch of the drive is.
+/// Place of a stretch of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its first byte.
+    /// First byte.
     pub offset: u64,
     /// Length in bytes.
     pub length: u64,
-    /// Where its mapping unit is.
+    /// Place of its mapping unit.
     pub located: Located,
 }
 
 /// A drive at one instant.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// Its books.
+    /// Metrics of the drive.
     pub metrics: Metrics,
     /// Virtual time.
     pub now: Nanos,
     /// Every block group.
     pub blocks: Vec<BlockView>,
-    /// The hash of its event log, and how many events that has.
+    /// Hash of the event log, and the number of its events.
     pub log: (u64, u64),
-    /// How late answers were.
+    /// Lateness of answers.
     pub lateness: Lateness,
-    /// How much before their instant they leave.
+    /// Lead of answers before their instant.
     pub link: Duration,
     /// Requests that arrived and are not answered.
     pub outstanding: u64,
-    /// It takes no more writes.
+    /// True if the drive takes no more writes.
     pub is_worn_out: bool,
     /// Dies that have failed, as far as the firmware has noticed.
     pub failed: Vec<DieId>,
@@ -103,7 +103,7 @@ pub struct Look {
     pub utilisation: Vec<f64>,
     /// Number of times since the start that something has gone from whole to lost.
     pub lost_generation: u64,
-    /// How warm its cells are, where they have physics.
+    /// Temperature of the cells, if they have physics.
     pub temperature: Option<Celsius>,
     /// Bytes for the host.
     pub size: u64,
@@ -111,24 +111,24 @@ pub struct Look {
     pub unit: Bytes,
     /// Bytes of a flash page.
     pub page: Bytes,
-    /// What its bytes survive.
+    /// Failure that the bytes survive.
     pub survives: &'static str,
-    /// Whether the write buffer survives it too.
+    /// True if the write buffer survives it too.
     pub keeps_buffer: bool,
     /// The error of the media, or the data that is lost or refused.
     pub trouble: Option<String>,
-    /// Recordings that run.
+    /// Recordings under way.
     pub recordings: usize,
     /// Stretches with hints.
     pub hints: usize,
     /// Faults on demand.
     pub faults: usize,
-    /// Its counters of health.
+    /// Health counters.
     pub smart: Smart,
 }
 
 impl Look {
-    /// Write amplification so far; `None` where nothing was written.
+    /// Write amplification so far; `None` if nothing was written.
     pub fn waf(&self) -> Option<f64> {
         self.metrics.so_far().waf(self.unit)
     }
@@ -140,7 +140,7 @@ impl Look {
 }
 
 impl Worker {
-    /// Answers `query`, now or, where the drive has to come to rest first, later.
+    /// Answers `query` now, or later if the drive has to come to rest first.
     pub(crate) fn consider(&mut self, query: Query, answer: Answer) {
         let size = self.drive.config().exported().0;
         let within = |from: u64, end: u64| {
@@ -183,12 +183,12 @@ impl Worker {
             Query::Copy(folder) => return self.errands.push_back(Errand::Copy(folder, answer)),
             Query::Record => return self.errands.push_back(Errand::Record(answer)),
             Query::StopRecording => return self.errands.push_back(Errand::StopRecording(answer)),
-            // What nobody has written to is not flushed: a drive that was only looked at stays as it was made.
+            // A drive without writes is not flushed: one that was only looked at stays as it was made.
             Query::Rest if !self.is_unflushed => Told::Done,
             Query::Rest => return self.errands.push_back(Errand::Rest(answer)),
             Query::Stop => return self.stop = Some(answer),
         };
-        // Who has asked may be gone.
+        // The requester may be gone.
         let _ = answer.send(told);
     }
 

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use wordline_units::Nanos;
 
-/// How virtual time and the wall's run together.
+/// Relation between virtual time and the wall's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timing {
-    /// They do not: the drive is as fast as the machine lets it be.
+    /// None: the drive is as fast as the machine.
     Off,
-    /// So many seconds of virtual time in a second of the wall's: 1 is the drive's own pace.
+    /// Seconds of virtual time in a second of the wall's; 1 is the drive's own pace.
     Real(f64),
 }
 
@@ -65,7 +65,7 @@ impl Clock {
         self.origin + Nanos((instant.saturating_duration_since(self.start).as_nanos() as f64 * self.factor) as u64)
     }
 
-    /// How long the wall takes for `span` of virtual time, never less than it.
+    /// Wall time of `span` of virtual time, never less than it.
     pub(crate) fn wall(&self, span: Nanos) -> Duration {
         Duration::from_nanos((span.0 as f64 / self.factor).ceil() as u64)
     }

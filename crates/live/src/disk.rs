@@ -20,7 +20,7 @@ use crate::keeper::Keeper;
 use crate::status;
 use crate::worker::{self, Lateness, Worker};
 
-/// Observers of a live drive: completed requests, for those who wait for them, and the books, for those who ask how it is.
+/// Observers of a live drive: completed requests, for their requesters, and the metrics, for questions about its state.
 pub type Watch = (Completions, Metrics);
 
 /// The watch of a drive with this configuration.
@@ -31,7 +31,7 @@ pub fn watch(config: &Config) -> Watch {
 /// Name of a live drive, and the way to make it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// Its name.
+    /// Name of the drive.
     pub name: String,
     /// The hash of its plan.
     pub plan_hash: u64,
@@ -39,9 +39,9 @@ pub struct About {
     pub seed: u64,
     /// The arguments with which `wordline run` makes the same drive, erased, for virtual time.
     pub again: Vec<String>,
-    /// It was found on its media, and was not erased when it was started.
+    /// True if the drive was found on its media, and not erased at its start.
     pub is_used: bool,
-    /// Its clients may not write, and nothing that it does reaches its media.
+    /// True if clients may not write, and nothing that the drive does reaches its media.
     pub is_read_only: bool,
 }
 
@@ -78,18 +78,18 @@ impl LiveDisk {
         LiveDisk { inbox: Mutex::new(Some(inbox)), worker: Mutex::new(Some(worker)), timing, about, clients: AtomicUsize::new(0) }
     }
 
-    /// How its virtual time goes.
+    /// Relation between virtual time and the wall's.
     pub fn timing(&self) -> Timing {
         self.timing
     }
 
-    /// What it is called.
+    /// Name and arguments of the drive.
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// The description of a drive with mapping units of `unit`: it prefers requests that are aligned to its units. They cost nothing beyond themselves, where
-    /// for one that covers a unit in part the rest of that unit is read or written, too.
+    /// Description of a drive with mapping units of `unit`: it prefers requests that are aligned to its units. Those cost nothing beyond themselves, but for a
+    /// request that covers a unit in part the rest of that unit is read or written, too.
     ///
     /// # Panics
     /// If a unit has more than 4 GiB, which none has.
@@ -98,7 +98,7 @@ impl LiveDisk {
         Description { preferred, contexts: [status::MEDIA, status::HINT].map(str::to_owned).to_vec(), classes: classes() }
     }
 
-    /// How it is; `None` once it has stopped.
+    /// State of the drive; `None` once it has stopped.
     pub fn look(&self) -> Option<Look> {
         match self.ask(Query::Look)? {
             Told::Look(look) => Some(*look),
@@ -114,23 +114,23 @@ impl LiveDisk {
         }
     }
 
-    /// Answers leave so much before their instant that they arrive at it: `link` is how long an answer takes to a client, and its next request back.
+    /// Sends answers before their instant, so that they arrive at it: `link` is the travel time of an answer to a client and of its next request back.
     pub fn allow_for(&self, link: Duration) {
         self.ask(Query::AllowFor(link));
     }
 
-    /// From now on `then` is called in the drive's thread, with what has happened, when a power cut on demand strikes: nothing has been answered since, and the
-    /// media are as the cut has left them. Without it the drive just stops.
+    /// Sets the callback for a power cut on demand: `then` is called in the drive's thread with a description of the cut. No request has been answered since
+    /// the cut, and the media are as the cut has left them. Without a callback the drive just stops.
     pub fn on_power_cut(&self, then: impl FnOnce(&str) + Send + 'static) {
         self.ask(Query::OnPowerCut(faults::Darkness(Box::new(then))));
     }
 
-    /// How late answers have been so far.
+    /// Lateness of answers so far.
     pub fn lateness(&self) -> Lateness {
         self.look().map(|look| look.lateness).unwrap_or_default()
     }
 
-    /// Puts `query` to the drive and waits for what it says; `None` once it has stopped.
+    /// Puts `query` to the drive and returns its answer; `None` once it has stopped.
     pub(crate) fn ask(&self, query: Query) -> Option<Told> {
         let (answer, told) = sync_channel(1);
         self.put(worker::Command::Ask(query, answer)).ok()?;
@@ -145,11 +145,11 @@ impl LiveDisk {
         }
     }
 
-    /// Stops the drive in good order: what has come is answered, what comes now is refused, the drive is flushed and its media are synced. When this returns,
-    /// it has let go of them.
+    /// Stops the drive in good order: requests received are answered, later ones are refused, the drive is flushed and its media are synced. On return
+    /// the media are free.
     ///
     /// # Errors
-    /// What could not be written down, in words.
+    /// The data that could not be written down, in words.
     pub fn stop(&self) -> Result<(), String> {
         let (answer, told) = sync_channel(1);
         let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -163,11 +163,11 @@ impl LiveDisk {
         }
     }
 
-    /// Answers what is outstanding and stops the drive, as it is: what was not flushed may be lost.
+    /// Answers outstanding requests and stops the drive as it is: unflushed data may be lost.
     pub fn close(&self) {
         drop(self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(worker) = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // A drive that broke an invariant has said so already, and its clients have had their errors.
+            // A drive that broke an invariant has reported it already, and its clients have had their errors.
             let _ = worker.join();
         }
     }
@@ -175,7 +175,7 @@ impl LiveDisk {
 
 impl Disk for LiveDisk {
     fn submit(&self, op: Op, session: &Arc<Session>, done: Done) {
-        // When it came matters only where the wall's clock does.
+        // The arrival matters only if the wall's clock does.
         let came = (self.timing != Timing::Off).then(Instant::now);
         let command = worker::Command::Request(worker::Asked { op, session: Arc::clone(session), done, came });
         if let Err(refused) = self.put(command)
@@ -189,14 +189,15 @@ impl Disk for LiveDisk {
         self.clients.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// When the last one says goodbye, what it has written is written down before it is hung up on. Of one that does not, what has not begun is dropped.
+    /// Makes the data of the last client durable before the connection ends, if the client takes leave. Requests of a client that does not take leave are
+    /// dropped unless they have begun.
     fn leave(&self, farewell: Farewell) {
         if farewell == Farewell::None {
-            // One that has stopped has dropped everything.
+            // A drive that has stopped has dropped everything.
             drop(self.put(worker::Command::Gone));
         }
         if self.clients.fetch_sub(1, Ordering::AcqRel) == 1 && farewell == Farewell::Said {
-            // Whatever is wrong, there is nobody left to tell: who keeps the bytes knows it.
+            // Errors have no recipient here: the keeper of the bytes records them.
             self.ask(Query::Rest);
         }
     }
@@ -208,5 +209,5 @@ impl Drop for LiveDisk {
     }
 }
 
-/// The way back to whoever asked.
+/// Way back to the requester.
 pub(crate) type Answer = SyncSender<Told>;

@@ -1,6 +1,6 @@
-//! What is done between requests: at a point where every request that had begun is answered and the write buffer is empty.
+//! Work between requests: at a point where every request that had begun is answered and the write buffer is empty.
 //!
-//! Others wait meanwhile. The drive is asked for a flush, which is the host's last word before the errand, and for a recording its first.
+//! Other requests wait meanwhile. The drive makes a flush, the host's last request before the errand, and for a recording its first.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -10,18 +10,18 @@ use crate::disk::Answer;
 use crate::record::Recorder;
 use crate::worker::Worker;
 
-/// Something to be done at such a point, and who waits for it.
+/// Work to be done at such a point, with the way back to its requester.
 #[derive(Debug)]
 pub(crate) enum Errand {
-    /// Begin to record.
+    /// Start of a recording.
     Record(Answer),
-    /// End all recordings.
+    /// End of all recordings.
     StopRecording(Answer),
-    /// Copy the media.
+    /// Copy of the media.
     Copy(PathBuf, Answer),
-    /// Only the flush: the last client has left.
+    /// The flush alone: the last client has left.
     Rest(Answer),
-    /// The last one: everything is answered, and nobody asks any more.
+    /// The last errand: everything is answered, and no requester is left.
     Stop(Answer),
 }
 
@@ -38,7 +38,7 @@ impl Worker {
         if ok { self.keeper.sync().map_err(|refused| refused.why) } else { Err("the drive could not be flushed".to_owned()) }
     }
 
-    /// What has to be done before the flush of `errand`.
+    /// Work before the flush of `errand`.
     pub(crate) fn prepare(&mut self, errand: &Errand) {
         let Errand::Record(answer) = errand else { return };
         self.recorders.retain(Recorder::is_heard);
@@ -89,7 +89,7 @@ impl Worker {
             self.drive.go_down();
         }
         let told = self.synced(flushed.unwrap_or(true));
-        // The media are free for others before anybody hears that it has stopped: see the end of the worker.
+        // The media are free for others before the stop is reported: see the end of the worker.
         self.last_words = Some((answer, told));
     }
 }

@@ -1,4 +1,4 @@
-//! Faults on demand, done to a drive that runs: what the control socket orders, as faults of dies and pages.
+//! Faults on demand, done to a running drive: orders of the control socket, as faults of dies and pages.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use crate::ask::Told;
 use crate::disk::Watch;
 use crate::worker::Worker;
 
-/// Mapping units that one order may be about.
+/// Mapping units in one order, at most.
 const UNITS_MAX: u64 = 1 << 16;
 
-/// Somebody wants something to go wrong.
+/// An order for a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Harm {
-    /// The flash pages that hold these bytes cannot be read: so many times, or until they are erased.
+    /// Reads of the flash pages that hold these bytes fail: `reads` times each, or until the pages are erased.
     Reads { from: u64, end: u64, reads: Option<u32> },
-    /// Bits flip in the flash pages that hold these bytes. Without a seed: by that of the drive.
+    /// Bits flip in the flash pages that hold these bytes (default seed: the drive's).
     Corrupt { from: u64, end: u64, seed: Option<u64> },
     /// The next programs fail, on this die or on any.
     Programs { die: Option<DieId>, programs: u32 },
@@ -31,29 +31,29 @@ pub(crate) enum Harm {
     Plane { die: DieId, plane: u32 },
     /// Blocks fail, in one plane or in all.
     Blocks { die: DieId, plane: Option<u32>, first: u32, last: u32 },
-    /// Which faults are there?
+    /// List of the faults in force.
     List,
-    /// Those of reads, programs and power are to be none.
+    /// End of all faults of reads, programs and power.
     Clear,
 }
 
-/// What an order has done to pages.
+/// Effect of an order on pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Harmed {
     /// The pages.
     pub(crate) pages: BTreeSet<PageOf>,
     /// Mapping units asked for that are on flash nowhere.
     pub(crate) unmapped: u64,
-    /// Those of which all is in the write buffer alone.
+    /// Units with all their data in the write buffer alone.
     pub(crate) buffered: u64,
-    /// Those that are on these pages, and of which something newer is in the write buffer.
+    /// Units on these pages with newer data in the write buffer.
     pub(crate) covered: u64,
 }
 
 /// A page of a drive: die, plane, block and page.
 pub(crate) type PageOf = (DieId, PlaneId, BlockId, PageId);
 
-/// Who is told of a power cut on demand, at once and in the drive's thread.
+/// Callback for a power cut on demand, called at once and in the drive's thread.
 pub(crate) struct Darkness(pub(crate) Box<dyn FnOnce(&str) + Send>);
 
 impl std::fmt::Debug for Darkness {
@@ -194,7 +194,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The power has gone, on demand: nothing is answered any more, and nothing written down.
+    /// Ends the drive after a power cut on demand: nothing more is answered or written down.
     pub(crate) fn go_dark(mut self, cut: &PowerCut) {
         let what = match cut.torn {
             None => "the power is cut, as ordered".to_owned(),

@@ -1,6 +1,6 @@
-//! Hints of stretches of the drive, which the control socket gives them; a session has hints of its own.
+//! Hints of stretches of the drive, from the control socket; a session has hints of its own.
 //!
-//! A hint is kept as long as the drive runs, and shown in the context `x-wordline:hint`; priority and security change what the drive does, the others nothing.
+//! A hint is kept as long as the drive runs, and shown in the context `x-wordline:hint`. Only priority and security affect the drive.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use wordline_block::Hints;
 use wordline_block::hints::{Lifetime, ReadLatency, Security};
 use wordline_units::Priority;
 
-/// The most stretches of a drive that may have hints of their own.
+/// Stretches of a drive with hints of their own, at most.
 pub(crate) const RANGES_MAX: usize = 4096;
 
-/// What is to become of the hints of a stretch: `None` leaves one as it is, `Some(None)` takes it back.
+/// A change of the hints of a stretch: `None` leaves a hint as it is, `Some(None)` removes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// The class of its requests.
     pub priority: Option<Option<Priority>>,
-    /// How careful with what was deleted.
+    /// Care for deleted data.
     pub security: Option<Option<Security>>,
-    /// The latency of reads that is tolerated.
+    /// Tolerated latency of reads.
     pub read_latency: Option<Option<ReadLatency>>,
-    /// How long what is written will live.
+    /// Expected lifetime of written data.
     pub lifetime: Option<Option<Lifetime>>,
 }
 
@@ -36,15 +36,15 @@ impl Change {
     }
 }
 
-/// Which stretches have hints.
+/// Hints by stretch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HintMap {
-    /// By their first byte: the byte after the last, and what is known. They do not touch unless they differ.
+    /// Byte after the last and hints of each stretch, by its first byte. Stretches do not touch unless they differ.
     stretches: BTreeMap<u64, (u64, Hints)>,
 }
 
 impl HintMap {
-    /// What is known at byte `at`, and up to where that holds.
+    /// The hints at byte `at`, and the end of their stretch.
     pub(crate) fn at(&self, at: u64) -> (Hints, u64) {
         if let Some((_, &(end, hints))) = self.stretches.range(..=at).next_back()
             && at < end
@@ -54,7 +54,7 @@ impl HintMap {
         (Hints::default(), self.stretches.range(at + 1..).next().map_or(u64::MAX, |(&start, _)| start))
     }
 
-    /// The most urgent class that a request for bytes `from` to `end` falls into; `otherwise` where no hint gives one.
+    /// The most urgent class that a request for bytes `from` to `end` falls into; `otherwise` if no hint gives one.
     pub(crate) fn priority(&self, from: u64, end: u64, otherwise: Priority) -> Priority {
         let mut most = None;
         let mut at = from;
@@ -67,8 +67,8 @@ impl HintMap {
         most.unwrap_or(otherwise)
     }
 
-    /// Whether nothing that is written to bytes `from` to `end` need be secret; `otherwise` holds where no hint says so. Whatever nobody has spoken of is
-    /// secure, and what is written together is as secure as the most secure part of it.
+    /// True if data written to bytes `from` to `end` need not be secret; `otherwise` holds in stretches without a hint. Bytes without any hint are secure, and
+    /// data written together is as secure as its most secure part.
     pub(crate) fn is_insecure(&self, from: u64, end: u64, otherwise: Option<Security>) -> bool {
         let mut at = from;
         while at < end {
@@ -111,7 +111,7 @@ impl HintMap {
         }
     }
 
-    /// Equal neighbours are one, and nothing is kept of where nothing is known.
+    /// Joins equal neighbours, and drops stretches without hints.
     fn tidy(&mut self) {
         let all = std::mem::take(&mut self.stretches);
         for (start, (end, hints)) in all.into_iter().filter(|(_, (_, hints))| *hints != Hints::default()) {

@@ -1,8 +1,8 @@
-//! Whether the host takes what a drive has to write.
+//! Room on the host's disk for the data that a drive has to write.
 //!
-//! A host whose disk is full is no reason to lose data, nor to stop reading. No write is let in while the disk has less room than the drive may need for what
-//! it has let in already: its buffer, and what reclaim moves. Where the host refuses something all the same, it is held in memory ([`wordline_media::Held`])
-//! and tried again; until it is done, nothing is acknowledged but reads. When there is room, the drive goes on by itself.
+//! A full disk of the host is no reason to lose data, nor to stop reading. No write is let in while the disk has less room than the drive may need for the
+//! writes it has let in already: its buffer, and the moves of reclaim. Data that the host refuses all the same is held in memory ([`wordline_media::Held`])
+//! and tried again; until it is written, nothing is acknowledged but reads. Once there is room, the drive goes on by itself.
 
 use std::time::Instant;
 
@@ -12,32 +12,32 @@ use wordline_units::Bytes;
 
 use crate::keeper::Refused;
 
-/// The host's disk is looked at again after so many bytes: others write on it, too.
+/// Bytes after which the host's disk is looked at again: other programs write on it, too.
 const LOOK: u64 = 1 << 20;
 
-/// Bytes that may be held. The drive stands still then: what its reclaim still wants to move may be much more than its buffer.
+/// Bytes that may be held; at this limit the drive stands still, because the moves of reclaim may need much more than its buffer.
 const HELD_MAX: u64 = 256 << 20;
 
-/// Where lines for the user go.
+/// Receiver of lines for the user.
 pub(crate) type Tell = Box<dyn Fn(&str) + Send>;
 
-/// What is known of the host's disk.
+/// State of the host's disk.
 pub(crate) struct Host {
-    /// Room that the drive may need for what it has let in.
+    /// Room that the drive may need for the writes it has let in.
     reserve: u64,
     /// Bytes that may be held.
     held_max: u64,
-    /// Room that there is, as far as is known.
+    /// Room on the disk when last looked at.
     left: u64,
     /// Bytes that went to the host since it was looked at.
     spent: u64,
     is_short: bool,
-    /// The host is not asked again before: a disk that fails may take seconds to say so.
+    /// Earliest instant of the next try: a failing disk may take seconds to return an error.
     next_try: Option<Instant>,
-    /// A sync has failed. What the host had taken may be lost, and to sync again would not tell.
+    /// Error of a failed sync. Data that the host had taken may be lost, and a second sync would not report it.
     lost: Option<String>,
     tell: Option<Tell>,
-    /// The user has been told that nothing is taken.
+    /// True once the user has been informed that nothing is taken.
     has_told: bool,
 }
 
@@ -71,7 +71,7 @@ impl Host {
         self.held_max = bytes;
     }
 
-    /// Whether no more may be held.
+    /// True if no more may be held.
     pub(crate) fn is_overfull(&self, backlog: &Backlog) -> bool {
         backlog.bytes() > self.held_max
     }
@@ -83,12 +83,12 @@ impl Host {
         }
     }
 
-    /// So many bytes go to the host.
+    /// Counts `bytes` written to the host.
     pub(crate) fn spend(&mut self, bytes: u64) {
         self.spent = self.spent.saturating_add(bytes);
     }
 
-    /// A sync has failed.
+    /// Records a failed sync.
     pub(crate) fn lose(&mut self, error: &MediaError) {
         if self.lost.is_none() {
             let why = format!("{error}: what was written before may be lost; no more is taken until a restart finds what is there");
@@ -97,7 +97,7 @@ impl Host {
         }
     }
 
-    /// Tries to write down what is held; why not, if the host does not take it.
+    /// Tries to write down held data; the error is the host's reason if it does not take it.
     pub(crate) fn settle<B: Backing>(
         &mut self,
         media: &mut Media<Held<B>>,
@@ -133,13 +133,13 @@ impl Host {
         Err(Refused { errno, why: format!("{} ({} wait for it)", refusal.why, Bytes(backlog.bytes())) })
     }
 
-    /// Whether a write is let in, once nothing is held.
+    /// Admits a write once nothing is held, or returns the reason against it.
     pub(crate) fn admit<B: Backing>(&mut self, media: &Media<Held<B>>) -> Result<(), Refused> {
         if self.is_short || self.spent >= LOOK {
-            // Where the host does not say, what it refuses is held.
+            // If the host does not report its room, refused data is held.
             self.left = media.room().unwrap_or(u64::MAX);
             self.spent = 0;
-            // A little more before it goes on, so that it does not go on and stop all the time.
+            // A little more room before the drive goes on, so that it does not go on and stop all the time.
             let wanted = if self.is_short { self.reserve + self.reserve / 4 } else { self.reserve };
             self.is_short = self.left < wanted;
         }

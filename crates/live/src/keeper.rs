@@ -12,10 +12,10 @@ pub trait Keeper {
     /// Cause, for the requester.
     fn sync(&self) -> Result<(), Refused>;
 
-    /// What went wrong that a die has no way to say. From then on nothing is answered well.
+    /// Error that a die has no way to report. From then on nothing is answered well.
     fn trouble(&self) -> Option<String>;
 
-    /// Whether a write may be let in. What is let in is programmed later, and has to have its place then.
+    /// Admits a write, or returns the reason against it. Data let in is programmed later, and needs room then.
     ///
     /// # Errors
     /// Cause, for the requester.
@@ -23,7 +23,7 @@ pub trait Keeper {
         Ok(())
     }
 
-    /// Whether all that was programmed is where it is to be kept; what is not is tried again. Until it is, no write may be acknowledged: what it wrote may be
+    /// Succeeds if all programmed data is at its place; data that is not is tried again. Until it succeeds, no write may be acknowledged: its data may be
     /// in memory alone.
     ///
     /// # Errors
@@ -32,25 +32,25 @@ pub trait Keeper {
         Ok(())
     }
 
-    /// Whether so much waits for its place that the drive has to stand still.
+    /// True if so much data waits for its place that the drive has to stand still.
     fn is_overfull(&self) -> bool {
         false
     }
 
-    /// What it survives, in a word: nothing, process or host.
+    /// Failure that the bytes survive, in a word: nothing, process or host.
     fn survives(&self) -> &'static str {
         "nothing"
     }
 
-    /// Whether it keeps the write buffers too.
+    /// True if the write buffers are kept too.
     fn keeps_buffer(&self) -> bool {
         false
     }
 
-    /// Copies all that is kept into a new `folder`; returns how many bytes that took.
+    /// Copies all kept data into a new `folder`; returns the number of its bytes.
     ///
     /// # Errors
-    /// Why it could not be, in words. Nothing is left half-copied then.
+    /// The reason, in words. Nothing is left half-copied then.
     fn copy(&self, folder: &Path) -> Result<u64, String> {
         Err(format!("{}: the bytes of this drive are in memory, there are no media to copy", folder.display()))
     }

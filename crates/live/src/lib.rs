@@ -5,12 +5,12 @@
 //! control      ─►           └── clock: virtual time may not run ahead of the wall's
 //! ```
 //!
-//! One thread owns the drive. Where the clock is [`Timing::Off`], virtual time runs as fast as the machine does, and an answer is sent as soon as the drive has
-//! it. Where it is [`Timing::Real`], nothing is done before its instant has come on the wall's clock, or comes
-//! once the answer has reached the client ([`LiveDisk::allow_for`]): an answer is never early there, and how late it was is counted.
+//! One thread owns the drive. With [`Timing::Off`], virtual time runs as fast as the machine does, and an answer is sent as soon as the drive has
+//! it. With [`Timing::Real`], nothing is done before its instant has come on the wall's clock, or comes
+//! once the answer has reached the client ([`LiveDisk::allow_for`]): an answer is never early there, and its lateness is measured.
 //!
-//! **What can be replayed.** Every request arrives at an instant of its own, at which nothing else happens. So the requests with their instants say all
-//! there is to say of what came from outside: on the same drive in virtual time they lead to the same events, to the last bit of the event log's hash.
+//! **Replay.** Every request arrives at an instant of its own, at which nothing else happens. The requests with their instants are therefore the whole
+//! input from outside: on the same drive in virtual time they lead to the same events, to the last bit of the event log's hash.
 //!
 //! **No protocol of disks.** A [`LiveDisk`] is a [`wordline_block::Disk`], and any [`wordline_block::Requester`] can ask it: something inside the process, or
 //! a connection of `wordline-serve`. The control socket speaks lines of JSON, and the metrics HTTP; [`doors`] are where their clients come in, and those of

@@ -1,4 +1,4 @@
-//! Lost data, as clients are told of it. All of it comes from the tables of the drive's firmware: what that has not noticed is not told.
+//! Lost data, as reported to clients, from the tables of the drive's firmware alone: losses that it has not noticed are not reported.
 
 use wordline_drive::{LbaStatus, Reason};
 use wordline_engine::Completion;
@@ -8,10 +8,10 @@ use wordline_units::host::SECTOR_BYTES;
 use crate::ask::Told;
 use crate::worker::Worker;
 
-/// Runs in an answer.
+/// Runs in an answer, at most.
 const RUNS_MAX: usize = 1024;
 
-/// Mapping units that are looked at for an answer: the drive stands still meanwhile.
+/// Mapping units that are looked at for an answer, at most: the drive stands still meanwhile.
 const UNITS_MAX: u64 = 1 << 21;
 
 /// Lost stretches of a range.
@@ -19,7 +19,7 @@ const UNITS_MAX: u64 = 1 << 21;
 pub struct LostFound {
     /// The stretches, lowest first.
     pub runs: Vec<LbaStatus>,
-    /// The byte at which to ask on; `None`: these are all.
+    /// Offset of the next question; `None`: the list is complete.
     pub next: Option<u64>,
     /// Number of times since the start that something has gone from whole to lost.
     pub generation: u64,
@@ -39,7 +39,7 @@ impl Worker {
         Told::Lost(LostFound { runs, next, generation: self.drive.lost_generation() })
     }
 
-    /// The place of the first lost byte of the read that has failed, counted from its first, and a sentence on why it is lost.
+    /// The place of the first lost byte of the read that has failed, counted from its first, and the reason of its loss in a sentence.
     pub(crate) fn lost_in(&self, read: &Completion) -> (Option<u64>, &'static str) {
         let (mut at, end) = (read.sector, read.sector + u64::from(read.sectors));
         let mut noticed = None;
@@ -58,7 +58,7 @@ impl Worker {
         (first.map(|first| (first - read.sector) * SECTOR_BYTES), why)
     }
 
-    /// A sentence on data that is lost or refused, and on a drive that takes no more writes; `None`: neither, as far as the firmware knows.
+    /// A sentence on lost or refused data, and on a drive that takes no more writes; `None`: neither, as far as the firmware has noticed.
     pub(crate) fn loss(&self) -> Option<String> {
         let (health, is_worn_out) = (self.drive.health(), self.drive.is_worn_out());
         let worn_out =

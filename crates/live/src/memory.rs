@@ -17,9 +17,9 @@ pub struct MemoryDisk {
 /// A part of a request that lies in one chunk.
 struct Part {
     chunk: usize,
-    /// Where in the chunk.
+    /// Offset in the chunk.
     start: usize,
-    /// Where in the request.
+    /// Offset in the request.
     at: usize,
     length: usize,
 }
@@ -51,7 +51,7 @@ impl MemoryDisk {
 
     fn read(&self, offset: u64, into: &mut [u8]) {
         for part in parts(offset, into.len() as u64) {
-            // What is not there is zero, and so is `into`.
+            // Missing chunks are zero, and `into` is too.
             if let Some(bytes) = &*self.chunk(&part) {
                 into[part.at..part.at + part.length].copy_from_slice(&bytes[part.start..part.start + part.length]);
             }
@@ -77,7 +77,7 @@ impl MemoryDisk {
         }
     }
 
-    /// What is allocated, as `base:allocation` has it.
+    /// Allocated stretches, for `base:allocation`.
     fn extents(&self, offset: u64, length: u64) -> Vec<Extent> {
         let mut extents: Vec<Extent> = Vec::new();
         for part in parts(offset, length.min(self.size - offset)) {
@@ -111,7 +111,7 @@ impl Disk for MemoryDisk {
             }
             Op::Flush | Op::Cache { .. } => done.ok(),
             Op::BlockStatus { offset, length, .. } => {
-                // The one context that every export has is the first; of others nothing is known here.
+                // The one context that every export has is the first; this disk has no others.
                 let known = self.extents(offset, length);
                 let unknown = [Extent { length, flags: 0 }];
                 let status = |&context: &usize| ContextStatus { context, extents: if context == 0 { &known } else { &unknown } };

@@ -1,4 +1,4 @@
-//! What a block request asks of the drive: one host request, or several one after the other.
+//! Host requests of one block request: a single one, or several one after the other.
 
 use std::collections::VecDeque;
 
@@ -12,13 +12,13 @@ const ZEROES: u64 = 1 << 20;
 /// Trims are cut after this many bytes, so that no other request waits long behind one.
 const TRIM: u64 = 1 << 30;
 
-/// The host requests that one block request stands for, first to last. Each waits for the one before, and is made when its turn comes: a client that asks
-/// for zeroes over a whole drive in one request is owed many.
+/// Host requests of one block request, first to last. Each waits for the one before, and is made when its turn comes: zeroes over a whole drive in one
+/// request are many host requests.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     steps: VecDeque<Step>,
     unit: u64,
-    /// What is written need not be secret.
+    /// Attributes of written data, such as insecure.
     attributes: Attributes,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Piece {
     pub(crate) bytes: HostBytes,
 }
 
-/// What is left of a block request.
+/// Rest of a block request.
 #[derive(Debug)]
 enum Step {
     Whole(Piece),
@@ -58,7 +58,7 @@ enum Step {
 }
 
 impl Pieces {
-    /// Requests of `op` to a drive whose mapping units have `unit` bytes; none where the drive need not be asked. They have `attributes`, and all but writes
+    /// Requests of `op` to a drive whose mapping units have `unit` bytes; none if the drive is not needed. They have `attributes`, and all but writes
     /// are secure.
     pub(crate) fn of(op: Op, unit: u64, attributes: Attributes) -> Pieces {
         let mut pieces = Pieces { steps: VecDeque::new(), unit, attributes };
@@ -78,8 +78,8 @@ impl Pieces {
     }
 
     /// Lets go of the bytes from `at` to `end`, which read as zeroes then. The drive drops a unit once all of it has been trimmed, and keeps the data of one
-    /// that is trimmed in part: at both ends that is overwritten with zeroes. A file system that punches a hole through FUSE and a loop device relies on
-    /// zeroes, and what is deleted must be gone.
+    /// that is trimmed in part: that data is overwritten with zeroes at both ends. A file system that punches a hole through FUSE and a loop device relies on
+    /// zeroes, and deleted data must be gone.
     fn punch(&mut self, at: u64, end: u64, fua: bool) {
         self.steps.push_back(Step::Trim { at, end });
         let (first, last) = (at.next_multiple_of(self.unit), end / self.unit * self.unit);
@@ -88,7 +88,7 @@ impl Pieces {
         self.steps.extend(fua.then(|| plain(HostOp::Flush, 0, 0)));
     }
 
-    /// The next host request. `holds` says whether the unit at a byte holds something.
+    /// The next host request. `holds` returns true if the unit at a byte holds data.
     pub(crate) fn next(&mut self, holds: impl Fn(u64) -> bool) -> Option<Piece> {
         let mut piece = self.next_plain(holds)?;
         piece.request.attributes = self.attributes.with_secure(self.attributes.secure || piece.request.op != HostOp::Write);
@@ -103,7 +103,7 @@ impl Pieces {
         }
     }
 
-    /// Somebody has written where something was zeroed: that stays, and is not trimmed again.
+    /// Cancels the second trim of zeroed bytes after a client's write to them: its data stays.
     pub(crate) fn leave_zeroed(&mut self) {
         if self.zeroed().is_some() {
             self.steps.pop_front();

@@ -8,7 +8,7 @@ use wordline_units::{HostRequest, Nanos};
 
 use crate::ask::Look;
 
-/// Requests that may wait to be written down. A drive does not wait for a slow recorder: past this, the recording ends.
+/// Requests that may wait to be written down. A drive does not wait for a slow recorder: beyond this number, the recording ends.
 const WAITING_MAX: usize = 1 << 17;
 
 /// A line of a recording.
@@ -16,9 +16,9 @@ const WAITING_MAX: usize = 1 << 17;
 pub(crate) enum Recorded {
     /// A request, with its instant since the recording began.
     Request(HostRequest),
-    /// Something that a trace has no words for.
+    /// An event that a trace has no columns for.
     Note(Nanos, String),
-    /// The end, and how the drive was when the last request was answered.
+    /// The end, with the state of the drive when the last request was answered.
     End(Box<Look>),
 }
 
@@ -31,12 +31,12 @@ pub(crate) struct Recorder {
     origin: Option<Nanos>,
 }
 
-/// What both ends know.
+/// Shared state of both ends.
 #[derive(Debug, Default)]
 struct State {
-    /// Nobody reads any more.
+    /// True once the reader is gone.
     is_gone: AtomicBool,
-    /// Something was left out.
+    /// True if a request was left out.
     is_broken: AtomicBool,
 }
 
@@ -45,7 +45,7 @@ struct State {
 pub(crate) struct Recording {
     pub(crate) lines: Receiver<Recorded>,
     state: Arc<State>,
-    /// The drive was not as it is made: a replay starts from another state.
+    /// True if the drive was not new: a replay starts from another state.
     pub(crate) is_late: bool,
 }
 
@@ -56,7 +56,7 @@ impl Recorder {
         (Recorder { to, state: Arc::clone(&state), origin: None }, Recording { lines, state, is_late })
     }
 
-    /// Whether somebody reads, and has missed nothing.
+    /// True if the reader is there, and has missed nothing.
     pub(crate) fn is_heard(&self) -> bool {
         !self.state.is_gone.load(Ordering::Acquire) && !self.state.is_broken.load(Ordering::Acquire)
     }
@@ -83,7 +83,7 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Whether something was left out, because it was not read fast enough.
+    /// True if a request was left out, because the reader was too slow.
     pub(crate) fn is_broken(&self) -> bool {
         self.state.is_broken.load(Ordering::Acquire)
     }

@@ -1,4 +1,4 @@
-//! The counters that a drive keeps of its own health, as SMART and NVMe's health log have them.
+//! Health counters of a drive, as in SMART and NVMe's health log.
 
 use wordline_drive::Health;
 use wordline_units::host::SECTOR_BYTES;
@@ -11,7 +11,7 @@ use crate::worker::Worker;
 pub struct Life {
     /// Times the drive has started.
     pub power_cycles: u64,
-    /// Times it had not been told that the power would go.
+    /// Starts after a power loss without warning.
     pub unsafe_shutdowns: u64,
     /// Mapping units whose newest version could not be read at this start, as far as the start looked.
     pub units_lost: u64,
@@ -22,15 +22,15 @@ pub struct Life {
 pub struct Smart {
     /// Flash reads that could not be corrected, all tries together, since the start.
     pub media_errors: u64,
-    /// What the firmware has lived through.
+    /// Counts of the firmware over its starts.
     pub life: Life,
     /// Spare blocks, grown bad blocks, and units that cannot be read or are refused.
     pub health: Health,
-    /// Erases of a block in service, in the mean.
+    /// Mean erases of a block in service.
     pub erases_mean: f64,
-    /// Erases of the block in service that has had the most.
+    /// Most erases of a block in service.
     pub erases_max: u32,
-    /// Erases after which a block of this drive fails, where its plan says so.
+    /// Erases after which a block of this drive fails, if its plan has a limit.
     pub endurance: Option<u32>,
     /// Data that the host has written since the start.
     pub host_written: Bytes,
@@ -47,20 +47,20 @@ pub struct Smart {
 }
 
 impl Smart {
-    /// Spare blocks left of those there were, in percent; `None`: the drive was made without.
+    /// Spare blocks left of those from the factory, in percent; `None`: the drive was made without.
     pub fn spare_percent(&self) -> Option<f64> {
         let Health { spares, spares_left, .. } = self.health;
         (spares > 0).then(|| spares_left as f64 * 100.0 / spares as f64)
     }
 
-    /// How much of the blocks' endurance is used in the mean, in percent; `None`: the plan does not limit it.
+    /// Mean use of the blocks' endurance, in percent; `None`: the plan does not limit it.
     pub fn used_percent(&self) -> Option<f64> {
         self.endurance.map(|endurance| self.erases_mean * 100.0 / f64::from(endurance))
     }
 }
 
 impl Worker {
-    /// What the firmware says of its starts.
+    /// Starts of the drive, from the firmware's journals.
     fn history(&self) -> Life {
         // Each core has a journal of its own, and all of them start and stop together.
         let mut life = Life::default();

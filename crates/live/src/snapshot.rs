@@ -1,7 +1,7 @@
 //! A copy of a drive's media: its files in a new folder, holes and all.
 //!
-//! Where the host's file system can share blocks between files the copy costs next to nothing; elsewhere what is no hole is copied. The drive stands still
-//! meanwhile. The new folder has its name once it is whole, and is its owner's alone, as the media are. Links in either are not followed.
+//! The copy costs next to nothing if the host's file system can share blocks between files; otherwise all but the holes is copied. The drive stands still
+//! meanwhile. The new folder gets its name once it is whole, and is its owner's alone, as the media are. Links in either are not followed.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -14,10 +14,10 @@ use wordline_media::Folder;
 /// Bytes copied at once.
 const CHUNK: usize = 1 << 20;
 
-/// Copies the media files in `from` into a new folder; returns how many bytes they hold.
+/// Copies the media files in `from` into a new folder; returns the number of bytes in them.
 ///
 /// # Errors
-/// What could not be done, in words.
+/// The step that failed, in words.
 pub(crate) fn copy(from: &Folder, to: &Path) -> Result<u64, String> {
     let said = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
     if to.exists() {
@@ -32,7 +32,7 @@ pub(crate) fn copy(from: &Folder, to: &Path) -> Result<u64, String> {
         Ok(bytes)
     });
     if copied.is_err() {
-        // It was ours, and half of a snapshot is none.
+        // The folder was made here, and half a snapshot is useless.
         let _ = fs::remove_dir_all(beside);
     }
     copied
@@ -42,7 +42,7 @@ fn copy_files(from: &Folder, to: &Folder) -> Result<u64, String> {
     let said = |name: &str, error: io::Error| format!("{}: {error}", from.path().join(name).display());
     let mut bytes = 0;
     for name in from.names().map_err(|error| said("", error))? {
-        // What the drive is may be written down beside the media.
+        // The description of the drive may lie beside the media.
         if Path::new(&name).extension().is_some_and(|ending| ending == "media") || name == "plan.toml" {
             bytes += from.look(&name).and_then(|source| copy_file(&source, &to.make_new(&name)?)).map_err(|error| said(&name, error))?;
         }
@@ -50,7 +50,7 @@ fn copy_files(from: &Folder, to: &Folder) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// Copies one file; returns how many of its bytes are no hole.
+/// Copies one file; returns the number of its bytes outside holes.
 fn copy_file(source: &File, target: &File) -> io::Result<u64> {
     let length = source.metadata()?.len();
     let is_shared = ioctl_ficlone(target, source).is_ok();

@@ -1,4 +1,4 @@
-//! What a block status says.
+//! Block status of a live drive.
 
 use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES};
 use wordline_block::{ContextStatus, Done, Extent, Hints, Reply, Session, allocation};
@@ -6,18 +6,17 @@ use wordline_units::host::SECTOR_BYTES;
 
 use crate::worker::Worker;
 
-/// The context that tells where data is. Bit 0: it is lost or refused, by the firmware's own tables. Bit 1: it is at risk, as the array that it is in is
-/// degraded. Bit 2: it is being rebuilt. Bit 3: some of its mapping unit is in the write buffer. Bit 4: its unit is on flash. A drive alone sets neither bit 1
-/// nor bit 2.
+/// Context with the places of data. Bit 0: lost or refused, by the firmware's own tables. Bit 1: at risk, as its array is degraded. Bit 2: being
+/// rebuilt. Bit 3: some of the mapping unit is in the write buffer. Bit 4: the unit is on flash. A drive alone sets neither bit 1 nor bit 2.
 pub(crate) const MEDIA: &str = "x-wordline:media";
-/// The context that tells which hints are in force: see [`hint_flags`].
+/// Context with the hints in force: see [`hint_flags`].
 pub(crate) const HINT: &str = "x-wordline:hint";
 
 const LOST: u32 = 1 << 0;
 const BUFFERED: u32 = 1 << 3;
 const ON_FLASH: u32 = 1 << 4;
 
-/// Which context is which, by its place in the export's list.
+/// Places of the contexts in the export's list.
 const ALLOCATION_AT: usize = 0;
 const MEDIA_AT: usize = 1;
 
@@ -48,12 +47,12 @@ impl Worker {
         extents(offset, length, |at| (flags(at), (at / unit + 1) * unit))
     }
 
-    /// Whether the unit at byte `at` is mapped, or waits in the buffer.
+    /// Allocation flags of the unit at byte `at`: mapped or in the buffer, or not.
     fn allocated(&self, at: u64) -> u32 {
         if self.drive.holds(at / SECTOR_BYTES) { 0 } else { allocation::HOLE | allocation::ZERO }
     }
 
-    /// The flags of the byte at `at`, by the firmware's own tables, and up to where they hold.
+    /// Flags of the byte at `at`, by the firmware's own tables, and the end of their stretch.
     fn media(&self, at: u64) -> (u32, u64) {
         let (loss, until) = self.drive.loss_at(at / SECTOR_BYTES);
         let located = self.drive.locate(at / SECTOR_BYTES);
@@ -63,7 +62,7 @@ impl Worker {
     }
 }
 
-/// Stretches with equal flags, as many as an answer may have. `flags` says what holds at a byte, and up to where.
+/// Stretches with equal flags, up to the limit of an answer. `flags` returns the flags at a byte, and the end of their stretch.
 fn extents(offset: u64, length: u64, flags: impl Fn(u64) -> (u32, u64)) -> Vec<Extent> {
     let end = offset + length;
     let mut known: Vec<Extent> = Vec::new();
@@ -83,7 +82,7 @@ fn extents(offset: u64, length: u64, flags: impl Fn(u64) -> (u32, u64)) -> Vec<E
     known
 }
 
-/// Hints as the flags of an extent in `x-wordline:hint`: 0 where nothing is known.
+/// Hints as the flags of an extent in `x-wordline:hint`: 0 without a hint.
 ///
 /// | bits | what | values |
 /// |---|---|---|

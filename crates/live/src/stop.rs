@@ -1,9 +1,9 @@
-//! Where a server that runs is told to stop, and where whoever told it hears how that went.
+//! Order to stop a running server, and its outcome.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A word to stop, and how the stop went. Copies of it are the same: one is for those who say the word, such as a control socket or a signal's thread, and
-/// one for whoever waits for it and then takes the server down.
+/// An order to stop, and the outcome of the stop. Copies of it are the same: one is for those who order the stop, such as a control socket or a signal's
+/// thread, and one for the thread that waits for it and then takes the server down.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<Shared>);
 
@@ -15,14 +15,14 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Who said it first.
+    /// Name of the first requester.
     asked_by: Option<String>,
     ended: Option<Result<(), String>>,
 }
 
 impl Stop {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Whoever panicked has nothing half done here: each change is one assignment.
+        // A panic leaves nothing half done here: each change is one assignment.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -36,27 +36,27 @@ impl Stop {
         }
     }
 
-    /// Tells the server to stop; `who` is named in its messages. Whoever comes later changes nothing.
+    /// Orders the server to stop; `who` is named in its messages. Later orders change nothing.
     pub fn ask(&self, who: &str) {
         self.lock().asked_by.get_or_insert_with(|| who.to_owned());
         self.0.changed.notify_all();
     }
 
-    /// Waits until somebody has told it to stop, and says who.
+    /// Waits for an order to stop, and returns its requester.
     pub fn wait_until_asked(&self) -> String {
         self.wait_for(|state| state.asked_by.clone())
     }
 
-    /// The server has stopped: well, or with data that could not be written down. Whoever comes later changes nothing.
+    /// Records the outcome of the stop: well, or with data that could not be written down. Later outcomes change nothing.
     pub fn end(&self, how: Result<(), String>) {
         self.lock().ended.get_or_insert(how);
         self.0.changed.notify_all();
     }
 
-    /// Waits until the server has stopped, and says how.
+    /// Waits until the server has stopped, and returns the outcome.
     ///
     /// # Errors
-    /// What could not be written down.
+    /// The data that could not be written down.
     pub fn wait_until_ended(&self) -> Result<(), String> {
         self.wait_for(|state| state.ended.clone())
     }

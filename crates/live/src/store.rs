@@ -1,11 +1,11 @@
 //! The dies of a drive in media files.
 //!
-//! What a page of the drive holds stands in a page of the file, with the mark of each mapping unit in its spare area: the unit's number in four bytes, its
-//! version in eight; behind all of them their lost sectors, eight bytes each; all with the lowest byte first. The highest bit of a version says that the
-//! unit may stay readable once it is stale. The marks of places without data have the largest number, as in the drive.
+//! A page of the drive is a page of the file, with the mark of each mapping unit in its spare area: the unit's number in four bytes, its
+//! version in eight; behind all of them their lost sectors, eight bytes each; all with the lowest byte first. The highest bit of a version marks a
+//! unit that may stay readable once it is stale. The marks of places without data have the largest number, as in the drive.
 //!
-//! A lock is a flag beside its page or block, and what it hides stays in the file as it stays in the cells of a chip: the die that stands on the file does not
-//! give it out. What is scrubbed or reprogrammed is overwritten.
+//! A lock is a flag beside its page or block, and the hidden data stays in the file as it stays in the cells of a chip: the die that stands on the file does
+//! not give it out. Scrubbed or reprogrammed data is overwritten.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -42,18 +42,18 @@ const REPROGRAMMED: u8 = 8;
 /// The flag of a block that is locked.
 const BLOCK_LOCKED: u32 = 1;
 
-/// The bit of a version that says that the unit is insecure.
+/// Bit of a version that marks the unit as insecure.
 const INSECURE: u64 = 1 << 63;
 
-/// What all dies share: the media, and what went wrong with them.
+/// Shared state of all dies: the media, and their errors.
 #[derive(Debug)]
 struct Shared<B> {
     media: Media<Held<B>>,
     dump: Option<Dump<Held<B>>>,
-    /// What of them the host has not taken yet.
+    /// Data that the host has not taken yet.
     backlog: Backlog,
     host: Host,
-    /// The first error of the host that nothing can be done about. Once there is one, nothing can be relied on.
+    /// First error of the host without a remedy. After it, nothing can be relied on.
     trouble: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl<B: Backing> Shared<B> {
                 if self.trouble.is_none() {
                     self.host.say(&format!("{error}: every request fails until a restart, and the files stay as they are"));
                     self.trouble = Some(error.to_string());
-                    // What the drive makes of a page that it could not read must not replace the page.
+                    // The drive's substitute for a page that it could not read must not replace the page.
                     self.backlog.freeze();
                 }
                 None
@@ -73,7 +73,7 @@ impl<B: Backing> Shared<B> {
         }
     }
 
-    /// Tries to write down what the host has not taken.
+    /// Tries to write down the data that the host has not taken.
     fn settle(&mut self) -> Result<(), Refused> {
         if let Some(why) = self.trouble.clone() {
             return Err(Refused { errno: Errno::Io, why });
@@ -81,7 +81,7 @@ impl<B: Backing> Shared<B> {
         self.host.settle(&mut self.media, self.dump.as_mut(), &self.backlog)
     }
 
-    /// A page of a die, or nothing where the host does not give it.
+    /// A page of a die, or `None` if the host does not give it.
     fn read(&mut self, die: u32, place: wordline_media::Place, buffer: &mut PageBuffer) -> Option<(PageState, u8)> {
         let read = self.media.die(die).read_page(place, buffer);
         // Errors of a disk may pass.
@@ -95,7 +95,7 @@ fn locked<B>(shared: &Mutex<Shared<B>>) -> MutexGuard<'_, Shared<B>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The media of a drive, from which each die gets its own. It lives in the drive's thread.
+/// The media of a drive, as the source of each die's own. The drive's thread owns it.
 #[derive(Debug)]
 pub struct MediaStore<B> {
     shared: Arc<Mutex<Shared<B>>>,
@@ -103,7 +103,7 @@ pub struct MediaStore<B> {
 }
 
 impl<B: Backing + Debug + Send + 'static> MediaStore<B> {
-    /// For drives with `units` mapping units in a page, and capacitors if there is a `dump`.
+    /// A store for drives with `units` mapping units in a page, and capacitors if there is a `dump`.
     ///
     /// # Panics
     /// If the spare area has no room for their marks.
@@ -117,22 +117,22 @@ impl<B: Backing + Debug + Send + 'static> MediaStore<B> {
         MediaStore { shared: Arc::new(Mutex::new(shared)), units }
     }
 
-    /// Takes no writes while the host's disk has less room than `bytes`, which the drive may need to write down what it has taken, and lets `tell` know in a
-    /// line when the host takes nothing, and when it does again. Without it, what the host does not take is held all the same.
+    /// Takes no writes while the host's disk has less room than `bytes`, which the drive may need to write down the data it has taken. `tell` gets a line when
+    /// the host takes nothing, and when it does again. Without a reserve, data that the host does not take is held all the same.
     #[must_use]
     pub fn reserving(self, bytes: u64, tell: impl Fn(&str) + Send + 'static) -> MediaStore<B> {
         locked(&self.shared).host.reserve(bytes, Box::new(tell));
         self
     }
 
-    /// Lets the drive stand still where more than so many bytes wait for the host; 256 MiB without it. Requests under way wait, too, and others are refused.
+    /// Lets the drive stand still if more than `bytes` wait for the host (default 256 MiB). Requests under way wait, too, and others are refused.
     #[must_use]
     pub fn holding_at_most(self, bytes: u64) -> MediaStore<B> {
         locked(&self.shared).host.hold_at_most(bytes);
         self
     }
 
-    /// What keeps the write buffers of cores with `slots` slots each.
+    /// Capacitors that keep the write buffers of cores with `slots` slots each.
     pub fn capacitors(&self, slots: u32) -> Option<Box<dyn Capacitors>>
     where
         B: std::fmt::Debug + 'static,
@@ -250,7 +250,7 @@ pub struct MediaPayload<B> {
     /// Mapping units in a page.
     units: usize,
     buffer: RefCell<PageBuffer>,
-    /// What is programmed next.
+    /// Pages of the next program.
     run: PageRun,
 }
 
@@ -283,14 +283,14 @@ fn marks_in(spare: &[u8], units: usize) -> impl Iterator<Item = Mark> {
 }
 
 impl<B: Backing> MediaPayload<B> {
-    /// Appends a page with `contents` to what is programmed next.
+    /// Appends a page with `contents` to the pages of the next program.
     fn gather(&mut self, contents: Contents<'_>) {
         let (data, spare) = self.run.add();
         contents.copy_to(data);
         put_marks(spare, contents.marks);
     }
 
-    /// Programs what was gathered, from `first` on.
+    /// Programs the gathered pages, from `first` on.
     fn program_run(&mut self, first: Place) {
         let mut shared = locked(&self.shared);
         let slot = shared.media.die(self.die).shape().slot();
@@ -299,14 +299,14 @@ impl<B: Backing> MediaPayload<B> {
         shared.note(programmed);
     }
 
-    /// Put what was fetched into `image`.
+    /// Puts the fetched page into `image`.
     fn show(&self, buffer: &PageBuffer, state: PageState, image: &mut PageImage) {
         image.bytes.clear();
         image.bytes.extend_from_slice(buffer.data());
         self.show_marks(buffer, state, image);
     }
 
-    /// Of the bytes of what was fetched only those of a unit.
+    /// Puts a single unit of the fetched page into `image`.
     fn show_unit(&self, buffer: &PageBuffer, state: PageState, unit: usize, image: &mut PageImage) {
         let data = buffer.data();
         let bytes = unit * data.len() / self.units..(unit + 1) * data.len() / self.units;
@@ -324,7 +324,7 @@ impl<B: Backing> MediaPayload<B> {
         }
     }
 
-    /// The page's bytes, what they are worth, and how it was made unreadable, if it was.
+    /// Fetches a page into `buffer`; returns its state, and the sanitisation that made it unreadable, if any.
     fn fetch(&self, place: Place, buffer: &mut PageBuffer) -> (PageState, Option<Sanitisation>) {
         let mut shared = locked(&self.shared);
         let Some((state, flags)) = shared.read(self.die, media_place(place), buffer) else { return (PageState::Torn, None) };
@@ -339,7 +339,7 @@ impl<B: Backing> MediaPayload<B> {
     }
 }
 
-/// What a page is worth that was found in this state, and made unreadable in this way.
+/// Worth of a page in this state, made unreadable in this way.
 fn worth(state: PageState, how: Option<Sanitisation>) -> Kept {
     match (state, how) {
         (PageState::Erased, _) => Kept::Erased,
@@ -356,7 +356,7 @@ impl<B: Backing + Debug + Send + 'static> Payload for MediaPayload<B> {
 
     fn program(&mut self, place: Place, contents: Contents<'_>) {
         if locked(&self.shared).media.die(self.die).block(place.block).condition == Condition::Bad {
-            // The rest of a wordline that is scrubbed in a block that has failed: it holds nothing, and the file takes no more pages of such a block.
+            // Rest of a scrubbed wordline in a block that has failed: it holds nothing, and the file takes no more pages of such a block.
             return;
         }
         self.run.clear();
@@ -420,7 +420,7 @@ impl<B: Backing + Debug + Send + 'static> Payload for MediaPayload<B> {
         let is_programmed = place.page < die.block(place.block).cursor;
         let done = match how {
             Sanitisation::LockBlock => die.flag_block(place.block, BLOCK_LOCKED),
-            // The die knows of a page that the file has lost.
+            // The page exists in the die, but its file has lost it.
             _ if !is_programmed => Ok(()),
             // Flags beside a torn page mean nothing, so the file forgets what it held.
             Sanitisation::LockPage if !is_whole => die.wipe_page(at, LOCKED),
@@ -545,7 +545,7 @@ impl<B: Backing + Debug + Send + 'static> Persistent for MediaPayload<B> {
     }
 }
 
-/// What is kept of the cells of a block of a die, from its string.
+/// Saved state of the cells of a block of a die, from its string.
 fn life(wear: Vec<u8>, die: u32, block: u32) -> Result<KeptLife, MediaError> {
     if wear.is_empty() {
         return Ok(KeptLife::default());
@@ -559,7 +559,7 @@ fn life(wear: Vec<u8>, die: u32, block: u32) -> Result<KeptLife, MediaError> {
     })
 }
 
-/// Whose the media of the drive of `config` are, and what dump it has. `name` is the drive's, and `number` tells its plan from others.
+/// Identity of the media of the drive of `config`, and the shape of its dump. `name` is the drive's, and `number` distinguishes its plan from others.
 ///
 /// # Errors
 /// If a number is larger than media files allow, or the spare area of a page has no room for the marks of its mapping units.
@@ -583,13 +583,13 @@ pub(crate) fn identity_of(config: &Config, (name, number): (&str, u128)) -> Resu
 pub struct Opened {
     /// The dies.
     pub media: Media<Disk>,
-    /// What its capacitors keep, where it has them.
+    /// Content of its capacitors, if it has them.
     pub dump: Option<Dump<Disk>>,
-    /// It was there.
+    /// True if the media existed.
     pub is_found: bool,
 }
 
-/// Makes files for the dies `missing` of the drive of `config` in `folder`, whose own are gone: each is a die that has failed. It comes before
+/// Makes files for the dies `missing` of the drive of `config` in `folder`, whose own are gone: each is a die that has failed. Call it before
 /// [`open_or_make`].
 ///
 /// # Errors
@@ -605,11 +605,11 @@ pub fn replace_missing(
     Media::replace_missing(folder, &identity, missing, durability)
 }
 
-/// Opens the media of the drive of `config` in `folder`, or makes them there. `name` is the drive's, and `number` tells its plan from others.
+/// Opens the media of the drive of `config` in `folder`, or makes them there. `name` is the drive's, and `number` distinguishes its plan from others.
 ///
 /// # Errors
-/// If the folder holds another drive, somebody has it, its files are damaged, the spare area of a page has no room for the marks of its mapping units, it
-/// has capacitors and is to survive the host, or the host fails.
+/// If the folder holds another drive, another process has it, its files are damaged, the spare area of a page has no room for the marks of its mapping
+/// units, it has capacitors and is to survive the host, or the host fails.
 pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128), durability: Durability) -> Result<Opened, MediaError> {
     let (identity, dump) = identity_of(config, (name, number))?;
     let any_order = config.sheet.capabilities.any_order;
@@ -631,14 +631,14 @@ pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128)
     }
 }
 
-/// The media of a drive that are looked at, and what its capacitors have kept.
+/// Media of a drive to be looked at, and the content of its capacitors.
 pub type LookedAt = (Media<Overlay<Disk>>, Option<Dump<Overlay<Disk>>>);
 
-/// Opens the media of the drive of `config` in `folder` to be looked at and worked on: whatever is written stays in memory, and nothing in the folder changes.
-/// `name` and `number` as for [`open_or_make`]. In the place of each of the dies `missing`, whose files are gone, stands one that has failed.
+/// Opens the media of the drive of `config` in `folder` to be looked at and worked on: all writes stay in memory, and nothing in the folder changes.
+/// `name` and `number` as for [`open_or_make`]. Each of the dies `missing`, whose files are gone, is replaced by one that has failed.
 ///
 /// # Errors
-/// If the folder holds no drive or another one, somebody writes in it, its files are damaged, a die is not missing, or the host fails.
+/// If the folder holds no drive or another one, another process writes in it, its files are damaged, a die is not missing, or the host fails.
 pub fn look_at(folder: &Path, config: &Config, (name, number): (&str, u128), missing: &[u32]) -> Result<LookedAt, MediaError> {
     let (identity, dump) = identity_of(config, (name, number))?;
     let looked = match missing {

@@ -1,7 +1,7 @@
-//! The dies of a drive's media, taken off the board: what an attacker gets of them, and, to tell what of it is stale, what the drive's own firmware would find.
+//! Dies of a drive's media, taken off the board: the view of an attacker and, to find out its stale parts, the view of the drive's own firmware.
 //!
-//! Nothing in the folder is changed. The dies are read first, as the last power cut has left them; the firmware is woken on them afterwards, because the first
-//! thing that it does may be to make something unreadable.
+//! Nothing in the folder is changed. The dies are read first, as the last power cut has left them; the firmware is woken on them afterwards, because its
+//! first action may be to make something unreadable.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use wordline_units::host::SECTOR_BYTES;
 use crate::keeper::Keeper;
 use crate::store::{MediaStore, look_at};
 
-/// The media of one drive. Nobody else has them meanwhile.
+/// The media of one drive, closed to other processes meanwhile.
 #[derive(Debug)]
 pub struct Taken {
-    /// Its dies.
+    /// Dies of the drive.
     pub chips: Desoldered,
     store: MediaStore<Overlay<Disk>>,
 }
 
 impl Taken {
-    /// Of which drive the media in `folder` are: its name, and the number that tells its plan from others.
+    /// Name of the drive whose media are in `folder`, and the number that distinguishes its plan from others.
     ///
     /// # Errors
     /// As [`Media::identity_in`].
@@ -30,10 +30,10 @@ impl Taken {
         Ok((identity.chip, identity.drive))
     }
 
-    /// What is in `folder`, which must be of the drive of `config`; `name` and `number` as for [`crate::open_or_make`].
+    /// Takes the dies in `folder`, which must be of the drive of `config`; `name` and `number` as for [`crate::open_or_make`].
     ///
     /// # Errors
-    /// If somebody has the folder, it holds no drive or another one, its files are damaged, or the host fails.
+    /// If another process has the folder, it holds no drive or another one, its files are damaged, or the host fails.
     pub fn off(folder: &Path, config: Config, (name, number): (&str, u128)) -> Result<Taken, MediaError> {
         let (media, dump) = look_at(folder, &config, (name, number), &[])?;
         let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
@@ -42,10 +42,10 @@ impl Taken {
         Ok(Taken { chips, store })
     }
 
-    /// Where the newest data of each mapping unit is, as the firmware finds it that wakes up on these dies now; `None`: nowhere on flash.
+    /// Place of the newest data of each mapping unit, as found by the firmware that wakes up on these dies now; `None`: nowhere on flash.
     ///
     /// # Errors
-    /// What the host could not read, now or before.
+    /// The data that the host could not read, now or before.
     pub fn newest(self) -> Result<Vec<Option<FlashPlace>>, String> {
         let Taken { chips, store } = self;
         let config = chips.config().clone();

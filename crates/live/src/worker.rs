@@ -26,21 +26,21 @@ const SLICE: usize = 256;
 /// Answers that are kept back, at most, to be sent together while no clock is watched and more will come at once.
 const BATCH: usize = 32;
 
-/// The machine wakes a thread up to so late. The last bit of a wait is spent awake.
+/// Oversleep of a thread, at most. The last bit of a wait is spent awake.
 const OVERSLEEP: Duration = Duration::from_micros(120);
 
-/// What the host has not taken is tried again so often, where no client asks for anything.
+/// Pause before the next try to write down data that the host has not taken, if no client asks for anything.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Where a clock is watched and nothing is to be done, so long.
+/// Time to stay awake, if a clock is watched and nothing is to be done.
 const AWAKE: Duration = Duration::from_micros(300);
 
-/// What comes in.
+/// Inputs of the worker.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// A client's request.
     Request(Asked),
-    /// Somebody wants to know, or to have, something else.
+    /// A query from outside the request path.
     Ask(Query, Answer),
     /// A client is gone without waiting for its answers.
     Gone,
@@ -52,22 +52,22 @@ pub(crate) struct Asked {
     pub(crate) op: Op,
     pub(crate) session: Arc<Session>,
     pub(crate) done: Done,
-    /// When it came; not told where no clock is watched.
+    /// Arrival; `None` if no clock is watched.
     pub(crate) came: Option<Instant>,
 }
 
-/// How late answers were, in virtual time behind their own instant.
+/// Lateness of answers, in virtual time behind their own instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// The number of answers.
     pub answers: u64,
-    /// All of it.
+    /// Sum of all lateness.
     pub sum: Nanos,
-    /// The latest.
+    /// Greatest lateness.
     pub max: Nanos,
 }
 
-/// Who waits for a job.
+/// Recipient of the end of a job.
 #[derive(Debug)]
 enum End {
     Client(Done),
@@ -78,25 +78,25 @@ enum End {
 #[derive(Debug)]
 struct Job {
     end: End,
-    /// What the drive is asked next; taken when it is.
+    /// Next request to the drive; taken when it is made.
     piece: Option<Piece>,
-    /// And after that.
+    /// Pieces after it.
     pieces: Pieces,
     is_read: bool,
-    /// Its client has asked for a trim.
+    /// True if its client has asked for a trim.
     is_trim: bool,
-    /// A unit was freed by it.
+    /// True once it has freed a unit.
     has_freed: bool,
-    /// It is to be durable before it is answered.
+    /// True if it must be durable before it is answered.
     is_durable: bool,
-    /// When it came, for its first piece where a clock is watched.
+    /// Arrival, for its first piece, if a clock is watched.
     came: Option<Instant>,
-    /// A piece of it has gone to the drive.
+    /// True once a piece of it has gone to the drive.
     has_begun: bool,
 }
 
 impl Job {
-    /// Whether it is still to be done: what has not begun is not, once its client is gone.
+    /// True if it is still to be done: a job that has not begun is dropped once its client is gone.
     fn is_wanted(&self) -> bool {
         match &self.end {
             End::Client(done) => self.has_begun || done.is_wanted(),
@@ -110,7 +110,7 @@ pub(crate) struct Worker {
     pub(crate) keeper: Box<dyn Keeper>,
     inbox: Receiver<Command>,
     timing: Timing,
-    /// Runs from the first thing that happens on.
+    /// The clock, which runs from the first event on.
     clock: Option<Clock>,
     batch: Batch,
     /// Answers in the batch.
@@ -120,7 +120,7 @@ pub(crate) struct Worker {
     /// Requests of which a piece is done.
     going_on: VecDeque<Job>,
     pub(crate) errands: VecDeque<Errand>,
-    /// An errand's flush is under way.
+    /// True if an errand's flush is under way.
     is_on_errand: bool,
     /// Bytes of trims that were written with zeroes.
     pub(crate) zeroed_by_trims: u64,
@@ -128,25 +128,25 @@ pub(crate) struct Worker {
     pub(crate) trims_freed_nothing: u64,
     /// Jobs that are writing zeroes to trim them again.
     zeroing: usize,
-    /// By the drive's request.
+    /// Jobs by the drive's request.
     jobs: Vec<Option<Job>>,
     /// Requests that have begun and are not answered.
     outstanding: usize,
     pub(crate) lateness: Lateness,
     pub(crate) hints: HintMap,
     pub(crate) recorders: Vec<Recorder>,
-    /// The drive is not as it was made.
+    /// True if the drive is not as it was made.
     pub(crate) is_touched: bool,
-    /// Something was written since the last flush of an errand.
+    /// True if something was written since the last flush of an errand.
     pub(crate) is_unflushed: bool,
-    /// Who waits for the drive to stop, once everything is answered.
+    /// Requester that waits for the drive to stop, once everything is answered.
     pub(crate) stop: Option<Answer>,
-    /// What they are told when it has.
+    /// Requester of the stop, and its answer.
     pub(crate) last_words: Option<(Answer, Told)>,
     closing: bool,
-    /// Who is told of a power cut on demand.
+    /// Callback for a power cut on demand.
     pub(crate) darkness: Option<Darkness>,
-    /// How long an answer and the next request are on their way: what is done at an instant is done so much before the wall's.
+    /// Travel time of an answer and of the next request: virtual time leads the wall's by it.
     pub(crate) link: Duration,
 }
 
@@ -198,7 +198,7 @@ impl Worker {
         }
     }
 
-    /// Serve until nobody can ask any more and everything is answered.
+    /// Serves until no requester is left and everything is answered.
     pub(crate) fn run(mut self) {
         loop {
             self.take_in();
@@ -229,8 +229,8 @@ impl Worker {
             }
             let before = self.kept_back;
             self.answer();
-            // Where a clock is watched, an answer goes out at its instant; else when there are many, or when no other has followed at once. It goes from here:
-            // another thread would have to be woken first.
+            // If a clock is watched, an answer goes out at its instant; otherwise when there are many, or when no other has followed at once. It is sent from
+            // this thread: another one would have to be woken first.
             if self.clock.is_some() || self.outstanding == 0 || self.kept_back >= BATCH || self.kept_back == before {
                 self.batch.send_now();
                 self.kept_back = 0;
@@ -239,14 +239,14 @@ impl Worker {
         }
         self.batch.send();
         let last_words = self.last_words.take();
-        // The drive lets go of its media first: whoever hears that it has stopped may start it again.
+        // The drive lets go of its media first: a client that gets the answer may start it again.
         drop(self);
         if let Some((answer, told)) = last_words {
             let _ = answer.send(told);
         }
     }
 
-    /// Take note of everything that has been asked.
+    /// Takes in everything in the inbox.
     fn take_in(&mut self) {
         loop {
             match self.inbox.try_recv() {
@@ -290,11 +290,11 @@ impl Worker {
         self.arriving.extend(job);
     }
 
-    /// Whether the bytes of `op` have a place, or come from one.
+    /// Admits an operation whose bytes have a place, or come from one.
     fn admits(&self, op: &Op) -> Result<(), Refused> {
         match op {
             Op::Write { .. } | Op::Trim { .. } | Op::WriteZeroes { .. } => self.keeper.catches_up().and_then(|()| self.keeper.admits()),
-            // What the host refuses to the drive may be as little as this one needs, and then there is nothing to stand still for.
+            // The refused data may be no more than this operation needs, and then there is no reason to stand still.
             Op::Read { .. } | Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } if self.keeper.is_overfull() => {
                 self.keeper.catches_up()
             }
@@ -302,7 +302,7 @@ impl Worker {
         }
     }
 
-    /// The job that does `op`. Every operation that comes here has at least one piece.
+    /// The job that does `op`. Every operation here has at least one piece.
     fn job(&self, op: Op, attributes: Attributes, end: End, came: Option<Instant>) -> Option<Job> {
         let is_read = matches!(op, Op::Read { .. });
         let is_durable = match &op {
@@ -316,7 +316,7 @@ impl Worker {
         Some(Job { end, piece, pieces, is_read, is_trim, has_freed: false, is_durable, came, has_begun: false })
     }
 
-    /// Submit everything that may go to the drive now.
+    /// Submits everything that may go to the drive now.
     fn submit(&mut self) {
         loop {
             if self.outstanding == 0
@@ -330,7 +330,7 @@ impl Worker {
             }
             let job = match self.going_on.pop_front() {
                 Some(job) => Some(job),
-                // While an errand waits, nothing new begins.
+                // Nothing new begins while an errand waits.
                 None if self.errands.is_empty() && !self.is_on_errand => self.arriving.pop_front(),
                 None => None,
             };
@@ -345,13 +345,13 @@ impl Worker {
         }
     }
 
-    /// Let `job` arrive at an instant of its own.
+    /// Lets `job` arrive at an instant of its own.
     fn arrive(&mut self, mut job: Job) {
         let came = job.came.take();
         if self.clock.is_none() {
             self.start_clock(came.unwrap_or_else(Instant::now));
         }
-        // The first thing that ever happens to a drive happens at the beginning of its time, as it will in a replay.
+        // The first event of a drive is at the beginning of its time, as it will be in a replay.
         let clock = self.clock.as_ref().filter(|_| self.is_touched);
         let wanted = clock.map_or(Nanos::ZERO, |clock| clock.at(came.unwrap_or_else(Instant::now)));
         self.make_room(wanted);
@@ -375,7 +375,7 @@ impl Worker {
         self.jobs[index] = Some(job);
     }
 
-    /// Sectors that are zeroed to be trimmed again are not trimmed again where `write` comes after the zeroes: the client's data would go with them once the
+    /// Cancels the second trim of zeroed sectors if `write` comes after the zeroes: the client's data would go with them once the
     /// rest of the unit is trimmed.
     fn overtake(&mut self, write: &HostRequest) {
         if self.zeroing == 0 {
@@ -388,8 +388,8 @@ impl Worker {
         }
     }
 
-    /// Go to the first instant from `wanted` on at which nothing has happened and nothing will: what arrives then comes neither before nor after anything else
-    /// of the same instant, so its instant says all about its place among the events.
+    /// Goes to the first instant from `wanted` on at which nothing has happened and nothing will: an arrival then comes neither before nor after any other
+    /// event of the same instant, so its instant alone orders it among the events.
     fn make_room(&mut self, wanted: Nanos) {
         let first = if self.is_touched { self.drive.now() + Nanos(1) } else { self.drive.now() };
         let mut at = wanted.max(first);
@@ -400,14 +400,14 @@ impl Worker {
         self.drive.run_until(at);
     }
 
-    /// Instant of the next event that the drive comes to unasked. The time of a new drive begins with its first request, as in a replay; and without a clock
-    /// timers, which ring for ever, wait for something to be asked.
+    /// Instant of the next event that the drive comes to unasked. The time of a new drive begins with its first request, as in a replay. Without a clock,
+    /// timers, which ring for ever, wait for a request.
     fn next_at(&self) -> Option<Nanos> {
         let stands_still = !self.is_touched || (self.clock.is_none() && self.drive.waits_for_timers_only());
         self.drive.next_at().filter(|_| !stands_still)
     }
 
-    /// Let the drive go on: up to the first event that completes something, and not beyond the wall's clock.
+    /// Lets the drive go on: up to the first event that completes something, and not beyond the wall's clock.
     fn advance(&mut self) {
         let limit = self.clock.as_ref().map_or(Nanos::MAX, |clock| clock.after(self.link));
         for _ in 0..SLICE {
@@ -419,10 +419,10 @@ impl Worker {
         }
     }
 
-    /// Answer what the drive has completed, or see to it that it goes on.
+    /// Answers completed requests, or sees to it that the drive goes on.
     fn answer(&mut self) {
         if self.drive.power_cut().is_some() {
-            // Nobody hears of what has ended since.
+            // The outcome has no recipient any more.
             return;
         }
         while let Some((at, done)) = self.drive.observer.0.0.pop_front() {
@@ -437,7 +437,7 @@ impl Worker {
             }
             job.has_freed |= done.op == HostOp::Trim && done.blank < done.sectors;
             self.zeroing -= usize::from(job.pieces.zeroed().is_some());
-            // What was programmed is acknowledged once it has its place.
+            // Programmed data is acknowledged once it has its place.
             let mut kept = if job.is_read { Ok(()) } else { self.keeper.catches_up() };
             if done.ok
                 && kept.is_ok()
@@ -496,18 +496,18 @@ impl Worker {
         }
     }
 
-    /// Tell the recordings of something that they have no words for.
+    /// Adds a note to the recordings about an event that they have no columns for.
     pub(crate) fn note(&self, note: String) {
         self.recorders.iter().for_each(|recorder| recorder.note(self.drive.now(), note.clone()));
     }
 
-    /// Wait until there is something to do.
+    /// Waits until there is something to do.
     fn rest(&mut self) {
         let is_waiting = !self.arriving.is_empty() && self.errands.is_empty() && !self.is_on_errand;
         if is_waiting || !self.going_on.is_empty() || (!self.errands.is_empty() && self.outstanding == 0) {
             return;
         }
-        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it. Where no clock is watched, nobody is owed
+        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it. Without a clock, no client is owed
         // that, and to stay awake would cost more than the request.
         if self.clock.is_some() && self.next_at().is_none() && !self.closing && self.is_followed_soon() {
             return;
@@ -531,7 +531,7 @@ impl Worker {
         }
     }
 
-    /// Stay awake for a while; returns whether something came in.
+    /// Stays awake for a while; returns true if something came in.
     fn is_followed_soon(&mut self) -> bool {
         let begun = Instant::now();
         while begun.elapsed() < AWAKE {
@@ -547,7 +547,7 @@ impl Worker {
         false
     }
 
-    /// Wait for `pause`, or less if something comes in.
+    /// Waits for `pause`, or less if something comes in.
     fn pause(&mut self, pause: Duration) {
         let begun = Instant::now();
         if self.closing {
@@ -564,7 +564,7 @@ impl Worker {
         while begun.elapsed() < pause {
             match self.inbox.try_recv() {
                 Ok(command) => return self.take(command),
-                // Whoever else has something to do comes first.
+                // Other threads come first.
                 Err(TryRecvError::Empty) => std::thread::yield_now(),
                 Err(TryRecvError::Disconnected) => {
                     self.closing = true;
@@ -575,7 +575,7 @@ impl Worker {
     }
 }
 
-/// The bytes that an operation is about: the first, and the one after the last.
+/// The bytes of an operation: the first, and the one after the last.
 fn reach(op: &Op) -> Option<(u64, u64)> {
     match op {
         Op::Read { offset, length } => Some((*offset, offset + u64::from(*length))),

@@ -1,4 +1,4 @@
-//! What can be asked on the control socket: one table, from which requests are checked and the reference is made.
+//! Commands of the control socket: one table, from which requests are checked and the reference is made.
 
 use serde_json::{Map, Value};
 use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES};
@@ -13,24 +13,24 @@ use crate::hints::Change;
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Its word, the value of `do`.
+    /// Name, the value of `do`.
     pub word: &'static str,
-    /// What it does.
+    /// Description.
     pub what: &'static str,
-    /// What it takes.
+    /// Keys it takes.
     pub arguments: &'static [Argument],
 }
 
-/// Something that a command takes.
+/// A key that a command takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Its key.
+    /// Name of the key.
     pub key: &'static str,
-    /// Whether it must be there.
+    /// True if the command needs it.
     pub is_needed: bool,
-    /// Whether it is an amount of bytes.
+    /// True if it is an amount of bytes.
     pub is_size: bool,
-    /// What it is, and what holds without it.
+    /// Description, with the default.
     pub what: &'static str,
 }
 
@@ -42,11 +42,12 @@ pub(super) const fn needed(key: &'static str, what: &'static str) -> Argument {
     Argument { key, is_needed: true, is_size: false, what }
 }
 
-/// Where something must be said of which bytes.
+/// Offset of a command that needs one.
 pub(super) const FROM_NEEDED: Argument = Argument { key: "offset", is_needed: true, is_size: true, what: "first byte" };
 
 const FROM: Argument = Argument { key: "offset", is_needed: false, is_size: true, what: "first byte (default 0)" };
-const LENGTH: Argument = Argument { key: "length", is_needed: false, is_size: true, what: "number of bytes (default up to the drive's end)" };
+const LENGTH: Argument =
+    Argument { key: "length", is_needed: false, is_size: true, what: "number of bytes (default up to the drive's end)" };
 
 /// All commands but those of faults.
 const COMMANDS: [Command; 13] = [
@@ -119,7 +120,7 @@ const COMMANDS: [Command; 13] = [
     },
 ];
 
-/// How many there are.
+/// Number of commands.
 const COUNT: usize = COMMANDS.len() + faults::COMMANDS.len();
 
 /// All commands.
@@ -138,7 +139,7 @@ pub fn commands() -> &'static [Command] {
     &ALL
 }
 
-/// What is to be done about a line.
+/// Action for a line.
 #[derive(Debug)]
 pub(super) enum Order {
     Help,
@@ -146,11 +147,11 @@ pub(super) enum Order {
     Stop,
     /// The power goes, once that is answered.
     PowerCut,
-    /// The drive is asked; of what it says, this is shown.
+    /// A query to the drive, and the part of its answer to show.
     Ask(Query, Shown),
 }
 
-/// Which part of an answer is wanted.
+/// Part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     All,
@@ -258,7 +259,7 @@ pub(super) fn number(object: &Map<String, Value>, key: &str, most: u64) -> Resul
     found.map(Some).ok_or_else(|| format!("\"{key}\" is {}: expected a whole number from 0 to {most}", cut(&value.to_string())))
 }
 
-/// Whether the word at `key` is true; without it: no.
+/// The boolean at `key` (default false).
 fn is_true(object: &Map<String, Value>, key: &str) -> Result<bool, String> {
     match object.get(key) {
         None => Ok(false),
@@ -269,14 +270,14 @@ fn is_true(object: &Map<String, Value>, key: &str) -> Result<bool, String> {
     }
 }
 
-/// The die that `element` names.
+/// Number of the die in `element`.
 fn element(object: &Map<String, Value>) -> Result<Option<DieId>, String> {
     let Some(value) = object.get("element") else { return Ok(None) };
     let die = value.as_str().and_then(|text| text.strip_prefix("die:")?.parse().ok()).map(DieId);
     die.map(Some).ok_or_else(|| format!("\"element\" is {}: expected die:N, such as die:17", cut(&value.to_string())))
 }
 
-/// The bytes that `offset` and `length` say; an end of 2^64 - 1 stands for that of the drive.
+/// The range of `offset` and `length`; an end of 2^64 - 1 stands for that of the drive.
 pub(super) fn range(object: &Map<String, Value>) -> Result<(u64, u64), String> {
     let bytes = |key: &str| match object.get(key) {
         None => Ok(None),
@@ -302,7 +303,7 @@ fn hint<T: Copy>(object: &Map<String, Value>, key: &str, list: &[(&'static str, 
     found.map(Some).ok_or_else(|| format!("\"{key}\" is {}: expected one of {}", cut(&value.to_string()), listed(words())))
 }
 
-/// The beginning of what a client said, fit to be said back.
+/// The beginning of a client's text, fit to be shown in an answer.
 pub(super) fn cut(text: &str) -> String {
     text.chars().take(40).map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }

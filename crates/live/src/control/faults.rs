@@ -1,4 +1,4 @@
-//! Faults on demand on the control socket: what can be ordered, and what is said of it.
+//! Faults on demand on the control socket: orders, and their answers.
 
 use serde_json::{Map, Value, json};
 use wordline_chip::DieFault;
@@ -10,11 +10,11 @@ use super::words::instead_of;
 use crate::ask::Query;
 use crate::faults::{Harm, Harmed};
 
-/// Pages that an answer names.
+/// Pages in an answer, at most.
 const PAGES_MAX: usize = 64;
-/// What can be killed.
+/// Parts that can be killed.
 const PARTS: [&str; 2] = ["plane", "blocks"];
-/// How a die can fail.
+/// Ways in which a die can fail.
 const KINDS: [&str; 2] = ["failing", "silent"];
 
 const UNIT: Argument = Argument {
@@ -40,10 +40,7 @@ pub(super) const COMMANDS: [Command; 7] = [
     Command {
         word: "fault program-fail",
         what: "the next programs fail: the firmware writes the data elsewhere and takes the block group out of service, a grown bad block",
-        arguments: &[
-            argument("die", "number of the die, from 0 (default any die)"),
-            argument("count", "number of programs (default 1)"),
-        ],
+        arguments: &[argument("die", "number of the die, from 0 (default any die)"), argument("count", "number of programs (default 1)")],
     },
     Command {
         word: "fault power-cut",
@@ -68,7 +65,7 @@ pub(super) const COMMANDS: [Command; 7] = [
     },
 ];
 
-/// The order that a fault's word and what it takes stand for.
+/// The order of a fault command with its keys.
 pub(super) fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
     let harm = |harm| Ok(Order::Ask(Query::Harm(harm), Shown::All));
     let count = |otherwise: Option<u32>| match number(object, "count", u64::from(u32::MAX))? {
@@ -114,7 +111,7 @@ pub(super) fn order(word: &str, object: &Map<String, Value>) -> Result<Order, St
     }
 }
 
-/// Whether the die that `object` is about is to be silent.
+/// True if the die of `object` is to be silent.
 pub(super) fn is_silent(object: &Map<String, Value>) -> Result<bool, String> {
     match object.get("kind").map(|kind| (kind, kind.as_str())) {
         None | Some((_, Some("failing"))) => Ok(false),
@@ -126,7 +123,7 @@ pub(super) fn is_silent(object: &Map<String, Value>) -> Result<bool, String> {
     }
 }
 
-/// The blocks that `17` or `4..7` stands for.
+/// The blocks of a text like `17` or `4..7`.
 fn blocks_of(value: &Value) -> Result<(u32, u32), String> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let (first, last) = text.split_once("..").unwrap_or((&text, &text));
@@ -136,7 +133,7 @@ fn blocks_of(value: &Value) -> Result<(u32, u32), String> {
     }
 }
 
-/// What an order has done to pages.
+/// Effect of an order on pages, as JSON.
 pub(super) fn harmed(harmed: &Harmed) -> Value {
     let pages: Vec<Value> = harmed
         .pages

@@ -8,7 +8,7 @@ use crate::doors::Stream;
 /// Bytes in a line, at most.
 pub(super) const LONGEST: usize = 64 << 10;
 
-/// What came.
+/// Result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// A line, without its end.
@@ -19,7 +19,7 @@ pub(super) enum Line {
     End,
 }
 
-/// What has come and was not asked for yet.
+/// Bytes received and not returned yet.
 #[derive(Debug)]
 pub(super) struct Lines {
     held: Vec<u8>,
@@ -31,7 +31,7 @@ impl Lines {
         Lines { held: Vec::new(), patience }
     }
 
-    /// The next line of `stream`. Between two lines a client may be silent for as long as it likes; within one, for as long as there is patience.
+    /// The next line of `stream`. Between two lines a client may be silent without limit; within one, for as long as there is patience.
     pub(super) fn next(&mut self, stream: &Stream) -> io::Result<Line> {
         let mut looked_at = 0;
         let mut since = Instant::now();
@@ -50,7 +50,7 @@ impl Lines {
                 stream.set_read_timeout(None)?;
                 since = Instant::now();
             } else {
-                // So long for the whole line, however it trickles in.
+                // The limit holds for the whole line, however it trickles in.
                 let left = self.patience.saturating_sub(since.elapsed());
                 if left.is_zero() {
                     return Err(ErrorKind::TimedOut.into());

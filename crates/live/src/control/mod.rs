@@ -6,8 +6,8 @@
 //! {"do":"hnit"}                                           {"ok":false,"error":"…; did you mean hint?"}
 //! ```
 //!
-//! It is a socket file that only its owner may open. Whoever has it is trusted to do to the drive what the commands do, and is not trusted to be quick,
-//! short or right: a line has so many bytes, a client is waited for so long, there are so many of them, and whatever is wrong is said in the answer.
+//! The socket is a file that only its owner may open. A client may do to the drive all that the commands do, but is not trusted to be quick, short or
+//! right: line length, waiting time and number of clients are limited, and every error is described in the answer.
 
 mod commands;
 mod faults;
@@ -35,15 +35,15 @@ use crate::stop::Stop;
 use commands::Order;
 use lines::{Line, Lines};
 
-/// Clients at a time that have said something. One more has the place of the one that has said least, and of several the oldest; not of one whose question is
-/// being worked on.
+/// Clients at a time that have sent something. One more takes the place of the one that has sent least, and of several the oldest; not of one whose question
+/// is being worked on.
 const CLIENTS_MAX: usize = 16;
-/// Clients at a time that have not. One more has the place of the oldest.
+/// Clients at a time that have sent nothing. One more takes the place of the oldest.
 const UNHEARD_MAX: usize = 64;
-/// How long a client is waited for in the middle of a line, and until it takes an answer.
+/// Limit of the wait for a client, in the middle of a line and until it takes an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A control socket that is listened on. It goes when this is dropped.
+/// A control socket that is listened on, until this is dropped.
 #[derive(Debug)]
 pub struct ControlSocket {
     address: Address,
@@ -60,7 +60,7 @@ struct Shared {
     clients: Clients,
 }
 
-/// What a client talks to.
+/// Context of a client's session.
 #[derive(Clone, Debug)]
 struct Served {
     disk: Arc<LiveDisk>,
@@ -68,8 +68,8 @@ struct Served {
     began: Instant,
 }
 
-/// Listens on a Unix socket at `path` for those who want to look at `disk`, or to do something to it. Whoever wants the server to stop says so through
-/// `stop`, and waits there for its end.
+/// Listens on a Unix socket at `path` for questions and orders to `disk`. Orders to stop the server go to
+/// `stop`, and wait there for its end.
 ///
 /// # Errors
 /// If the host refuses the socket.
@@ -86,7 +86,7 @@ pub fn open_control(path: &Path) -> Result<Listener, ListenError> {
     Listener::bind(&address).map_err(|source| ListenError { address, source })
 }
 
-/// As [`control`], where the door is open already.
+/// As [`control`], if the door is open already.
 ///
 /// # Errors
 /// If the host has no descriptors left.
@@ -118,7 +118,7 @@ fn accept(listener: &Listener, served: &Served, shared: &Shared) {
         }
         for client in heard {
             let served = served.clone();
-            // What went wrong with a stream is the same as its end.
+            // An error of a stream is the same as its end.
             shared.clients.take(Arc::new(client), &[], move |client: &Client| drop(talk(&served, client)));
         }
         came.into_iter().filter_map(|stream| hall.enter(Client::new(stream))).for_each(|gone| gone.as_ref().shut());
@@ -126,7 +126,7 @@ fn accept(listener: &Listener, served: &Served, shared: &Shared) {
 }
 
 impl ControlSocket {
-    /// Where it listens.
+    /// Path of the socket.
     pub fn path(&self) -> &Path {
         match &self.address {
             Address::Unix(path) => path,
@@ -161,13 +161,13 @@ impl ControlSocket {
 impl Drop for ControlSocket {
     fn drop(&mut self) {
         self.close_door();
-        // Whoever waits for its end waits no longer.
+        // Waits for its end are over.
         self.stop.end(Err("the server has ended without being stopped".to_owned()));
         self.shared.clients.empty();
     }
 }
 
-/// Answer one client until it is gone.
+/// Answers one client until it is gone.
 fn talk(served: &Served, client: &Client) -> io::Result<()> {
     let stream = client.as_ref();
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -194,7 +194,7 @@ fn talk(served: &Served, client: &Client) -> io::Result<()> {
                 (ended.map_or_else(|why| refusal(&why), |()| json!({ "ok": true, "stopped": true })), None)
             }
             Ok(Order::PowerCut) => {
-                // Afterwards there is nobody to say anything.
+                // Later there is no client to send to.
                 say(stream, &json!({ "ok": true }))?;
                 served.disk.ask(Query::Harm(Harm::Power { after: 0, seed: None }));
                 return Ok(());

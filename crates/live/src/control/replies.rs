@@ -1,4 +1,4 @@
-//! What the drive said, as JSON.
+//! Answers of the drive, as JSON.
 
 use serde_json::{Value, json};
 use wordline_block::Hints;
@@ -59,7 +59,7 @@ pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
     }
 }
 
-/// Which of the hints just given do something.
+/// Effects of the hints just given.
 fn hinted(priority: bool, security: bool, others: bool) -> Value {
     let mut effects = Vec::new();
     if priority {
@@ -127,7 +127,7 @@ fn media(look: &Look) -> Value {
     })
 }
 
-/// The counters of health. The reference of the control socket says what each is.
+/// Health counters. The reference of the control socket describes each.
 fn smart(look: &Look) -> Value {
     let Smart { media_errors, life, health, erases_mean, erases_max, endurance, host_written, host_read, flash_written, dead_dies, .. } =
         look.smart;
@@ -218,8 +218,8 @@ fn status(look: Look, served: &Served) -> Value {
     json!({ "ok": true, "live": live, "smart": smart, "drive": drive })
 }
 
-/// A line for each die. A letter stands for one block group or for several neighbours: `.` all free, `x` all bad, `*` one is being written, and otherwise how
-/// full of valid data they are, 0 to 9.
+/// A line for each die. A letter stands for one block group or for several neighbours: `.` all free, `x` all bad, `*` one is being written, and otherwise
+/// their share of valid data, 0 to 9.
 fn map(blocks: &[BlockView]) -> Vec<String> {
     let mut dies: Vec<Vec<&BlockView>> = Vec::new();
     for block in blocks {

@@ -14,7 +14,7 @@ use crate::disk::LiveDisk;
 use crate::doors::Stream;
 use crate::record::{Recorded, Recording};
 
-/// How long nothing may come before the client is looked after.
+/// Silence after which the client is checked.
 const QUIET: Duration = Duration::from_millis(500);
 /// Bytes that are sent together.
 const CHUNK: usize = 64 << 10;
@@ -77,7 +77,7 @@ fn broken<W: Write>(writer: &mut TraceWriter<W>) -> io::Result<()> {
     writer.comment("broken off: requests came faster than they were read, and some are missing")
 }
 
-/// Whether the client has hung up. What it says meanwhile is not listened to.
+/// True if the client has hung up. Its input meanwhile is ignored.
 fn is_gone(stream: &Stream) -> io::Result<bool> {
     stream.set_read_timeout(Some(Duration::from_millis(1)))?;
     match stream.read(&mut [0; 256]) {
@@ -111,7 +111,7 @@ fn head(out: &mut impl Write, disk: &LiveDisk, is_late: bool) -> io::Result<()> 
     writeln!(out, "# replay: wordline run {} --open-loop --workload THIS", words.join(" "))
 }
 
-/// How the drive was when the last request had been answered: a replay of the whole comes to the same.
+/// State of the drive when the last request had been answered: a replay of the whole ends the same.
 fn end(look: &Look) -> String {
     let totals = look.metrics.so_far();
     let requests: u64 = wordline_units::HostOp::ALL.into_iter().map(|op| totals.host(op).requests).sum();
@@ -129,7 +129,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-/// `word` as a shell takes it for one.
+/// Quotes `word` for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:+@".contains(letter);
     let word = one_line(word);

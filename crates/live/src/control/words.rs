@@ -1,9 +1,9 @@
-//! What to say of a word that is not among those that are known.
+//! Suggestions for an unknown word.
 
 /// Longer words are no typing mistakes.
 const LONGEST: usize = 32;
 
-/// What could have been meant: the nearest of `known`, or all of them.
+/// Suggestion in place of `wrong`: the nearest of `known`, or all of them.
 pub(super) fn instead_of<'a>(wrong: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(wrong, known.clone()) {
         Some(near) => format!("did you mean {near}? There are {}", listed(known)),
@@ -11,7 +11,7 @@ pub(super) fn instead_of<'a>(wrong: &str, known: impl Iterator<Item = &'a str> +
     }
 }
 
-/// All of them, with commas between.
+/// All words, with commas between.
 pub(super) fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }

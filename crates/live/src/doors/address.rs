@@ -1,4 +1,4 @@
-//! Where a server listens, and the two kinds of stream that come of it.
+//! Addresses of a server, and the two kinds of stream of its clients.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -20,7 +20,7 @@ use super::rank::Origin;
 /// Clients that may wait to be let in.
 const BACKLOG: i32 = 128;
 
-/// Where to listen.
+/// Address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A socket in the file system.
@@ -30,7 +30,7 @@ pub enum Address {
 }
 
 impl fmt::Display for Address {
-    /// As a URI that clients understand.
+    /// URI of the address, for clients.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Unix(path) => write!(f, "nbd+unix:///?socket={}", path.display()),
@@ -45,16 +45,16 @@ impl fmt::Display for Address {
 pub struct ListenError {
     /// The address that was refused.
     pub address: Address,
-    /// Cause, as the host gives it.
+    /// Cause, from the host.
     pub source: io::Error,
 }
 
-/// An open door. Where it was opened on a socket file and nobody serves on it, that file goes with it.
+/// An open door. If it was opened on a socket file that no server uses, that file goes with it.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
     address: Address,
-    /// The file that was made for it here, and not by whoever started the program.
+    /// The file that was made here, and not by the process that started the program.
     file: Option<SocketFile>,
     /// Readable once it is to be closed, through `closer`.
     closes: UnixStream,
@@ -99,7 +99,7 @@ macro_rules! either {
 }
 
 impl Listener {
-    /// Listens. A socket file that nobody listens on any more is replaced.
+    /// Listens on `address`. A socket file without a listener is replaced.
     pub fn bind(address: &Address) -> io::Result<Listener> {
         match address {
             Address::Tcp(address) => {
@@ -132,26 +132,26 @@ impl Listener {
         Ok(Listener { socket, address, file, closes, closer })
     }
 
-    /// A Unix socket that somebody else listens on for us.
+    /// Takes over a Unix socket that another process has opened.
     ///
     /// # Errors
-    /// If the host does not tell where, or it is nowhere.
+    /// If the host does not report its address, or it has none.
     pub fn handed_over_unix(listener: UnixListener) -> io::Result<Listener> {
         let path = listener.local_addr()?.as_pathname().map(PathBuf::from);
         let path = path.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "a Unix socket without a path"))?;
         Listener::new(Socket::Unix(listener), Address::Unix(path), None)
     }
 
-    /// A TCP socket that somebody else listens on for us.
+    /// Takes over a TCP socket that another process has opened.
     ///
     /// # Errors
-    /// If the host does not tell where.
+    /// If the host does not report its address.
     pub fn handed_over_tcp(listener: TcpListener) -> io::Result<Listener> {
         let address = Address::Tcp(listener.local_addr()?);
         Listener::new(Socket::Tcp(listener), address, None)
     }
 
-    /// Where it is.
+    /// Address of the door.
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -161,7 +161,7 @@ impl Listener {
         self.file.take()
     }
 
-    /// What closes it from another thread.
+    /// Closer of the door, for another thread.
     ///
     /// # Errors
     /// If the host has no descriptor left.
@@ -169,16 +169,16 @@ impl Listener {
         self.closer.try_clone().map(Closer)
     }
 
-    /// Descriptors that become readable once a client is there, and once it is to be closed. A connection cannot be relied on to wake it for that: the
+    /// Descriptors that become readable once a client is there, and once the door is to be closed. A connection cannot be relied on to wake it for that: the
     /// socket's file may be gone.
     pub fn watched(&self) -> [BorrowedFd<'_>; 2] {
         [self.descriptor(), self.closes.as_fd()]
     }
 
-    /// The clients that are there, at most so many. One that is gone again before it was let in is none.
+    /// Lets in the clients that are there, `most` at most. One that is gone again before it was let in does not count.
     ///
     /// # Errors
-    /// Where none could be let in: what the host says.
+    /// If no client could be let in: the host's error.
     pub fn let_in(&self, most: usize) -> io::Result<Vec<Stream>> {
         let mut came = Vec::new();
         while came.len() < most {
@@ -224,7 +224,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     Ok(socket.into())
 }
 
-/// Whether there is a socket at `path` that nobody listens on. Anything else there is somebody's.
+/// True if `path` is a socket without a listener. Anything else there has an owner.
 fn is_left_over(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|there| there.file_type().is_socket());
     is_socket && UnixStream::connect(path).is_err()
@@ -239,25 +239,25 @@ impl SocketFile {
     /// Removes the file, unless another server has put its own there.
     pub fn remove(&self) {
         if SocketFile::at(&self.path).is_ok_and(|there| (there.device, there.inode) == (self.device, self.inode)) {
-            // Somebody may have tidied up meanwhile.
+            // The file may be gone already.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
 impl Closer {
-    /// Closes it; who waits for a client wakes up.
+    /// Closes the door; a thread that waits for a client wakes up.
     pub fn close(&self) {
-        // One that is down already is what is wanted.
+        // A socket that is down already is fine.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }
 
 impl Stream {
-    /// Stream to whoever listens at `address`.
+    /// Stream to the server at `address`.
     ///
     /// # Errors
-    /// If the host refuses, or nobody listens.
+    /// If the host refuses, or no server listens.
     pub fn connect(address: &Address) -> io::Result<Stream> {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
@@ -265,12 +265,12 @@ impl Stream {
         }
     }
 
-    /// Its descriptor, to be waited for.
+    /// Descriptor, for waiting.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         either!(self, stream => stream.as_fd())
     }
 
-    /// Where its peer is from.
+    /// Origin of the peer.
     pub fn origin(&self) -> Origin {
         match self {
             Stream::Unix(_) => Origin::LOCAL,
@@ -278,7 +278,7 @@ impl Stream {
         }
     }
 
-    /// Number of bytes that have come and were not read, `most` at most and as far as one look shows; `None`: none have. 0: there will be no more.
+    /// Number of bytes received and not read, `most` at most and as far as one look shows; `None`: no bytes. 0: no more will come.
     pub fn peek(&self, most: usize) -> io::Result<Option<usize>> {
         let mut buffer = [0u8; 64];
         let most = most.min(buffer.len());
@@ -305,31 +305,31 @@ impl Stream {
         either!(self, stream => stream.set_write_timeout(timeout))
     }
 
-    /// Ends the stream in both directions; whoever waits on it wakes up.
+    /// Ends the stream in both directions; threads that wait on it wake up.
     pub fn shut(&self) {
-        // A stream that is down already is what is wanted.
+        // A stream that is down already is fine.
         let _ = either!(self, stream => stream.shutdown(Shutdown::Both));
     }
 
-    /// Takes nothing more; whoever reads finds the end. What is to be sent still goes.
+    /// Takes nothing more; readers find the end. Unsent output still goes.
     pub fn shut_input(&self) {
         let _ = either!(self, stream => stream.shutdown(Shutdown::Read));
     }
 
-    /// Sends nothing more; what was sent before still goes.
+    /// Sends nothing more; earlier output still goes.
     pub fn shut_output(&self) {
         let _ = either!(self, stream => stream.shutdown(Shutdown::Write));
     }
 
-    /// Reads some bytes. Waits as long as the stream is set to; 0: there will be no more.
+    /// Reads some bytes. Waits as long as the stream is set to; 0: no more will come.
     ///
     /// # Errors
-    /// As the host has it, or nothing came in time.
+    /// The host's error, or nothing came in time.
     pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         either!(self, stream => { let mut stream = stream; stream.read(into) })
     }
 
-    /// Reads what has come, without waiting; `None`: nothing has.
+    /// Reads received bytes, without waiting; `None`: there are none.
     pub fn read_some(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match either!(self, stream => rustix::net::recv(stream, into, RecvFlags::DONTWAIT)) {
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
@@ -349,7 +349,7 @@ impl Stream {
         }
     }
 
-    /// Sends what goes without waiting, and says how much that was.
+    /// Sends as many bytes as go without waiting, and returns their number.
     pub fn send_some(&self, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match either!(self, stream => rustix::net::send(stream, bytes, flags)) {
@@ -361,7 +361,7 @@ impl Stream {
     /// Sends all of `bytes`. Waits as long as the stream is set to.
     ///
     /// # Errors
-    /// As the host has it, or the peer took too long.
+    /// The host's error, or the peer took too long.
     pub fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
         either!(self, stream => { let mut stream = stream; stream.write_all(bytes) })
     }

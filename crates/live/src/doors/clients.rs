@@ -1,6 +1,6 @@
-//! Clients of a socket that is answered one question at a time: a thread each, so many at a time.
+//! Clients of a socket that is answered one question at a time: a thread each, with a limit on their number.
 //!
-//! Where all places are taken, one more has the place of the one that has said least, and of several the oldest; not of one whose question is being worked on.
+//! If all places are taken, one more takes the place of the one that has sent least, and of several the oldest; not of one whose question is being worked on.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use super::address::Stream;
 use super::rank::{Origin, Standing, to_go};
 
-/// One client.
+/// A client of the socket.
 #[derive(Debug)]
 pub struct Client {
     stream: Stream,
@@ -25,18 +25,18 @@ impl AsRef<Stream> for Client {
 }
 
 impl Client {
-    /// A client that has said nothing.
+    /// A client that has sent nothing.
     pub fn new(stream: Stream) -> Client {
         Client { origin: stream.origin(), stream, said: AtomicU32::new(0), is_busy: AtomicBool::new(false) }
     }
 
-    /// It has said something to its end. `is_busy`: that is worked on, until it is said that it is not.
+    /// Counts a complete message of the client. `is_busy`: work on it lasts until [`Client::is_answered`].
     pub fn has_said(&self, is_busy: bool) {
         self.said.fetch_add(1, Ordering::AcqRel);
         self.is_busy.store(is_busy, Ordering::Release);
     }
 
-    /// Its message is done with.
+    /// Ends the work on its message.
     pub fn is_answered(&self) {
         self.is_busy.store(false, Ordering::Release);
     }
@@ -49,7 +49,7 @@ struct Place {
     is_out: bool,
 }
 
-/// The clients that are there.
+/// Clients that are connected.
 #[derive(Debug)]
 pub struct Clients {
     most: usize,
@@ -66,12 +66,12 @@ impl Clients {
         self.there.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets `talk` talk with `client` in a thread of its own. `farewell` is sent to whoever has to go for it and has said nothing to its end; so it is to
-    /// `client`, where nobody can go.
+    /// Runs `talk` with `client` in a thread of its own. `farewell` is sent to the client that has to leave for it and has sent no complete message, or to
+    /// `client`, if no other can leave.
     pub fn take(&self, client: Arc<Client>, farewell: &[u8], talk: impl FnOnce(&Client) + Send + 'static) {
         let mut there = self.lock();
         there.retain(|place| !place.thread.is_finished());
-        // Those who have been hung up on still have threads, for a moment.
+        // Clients that have been hung up on still have threads, for a moment.
         let is_full = there.iter().filter(|place| !place.is_out).count() >= self.most || there.len() >= 4 * self.most;
         if is_full && !hang_up_on_one(&mut there, self.most, farewell) {
             let _ = client.stream.send_some(farewell);
@@ -96,7 +96,7 @@ impl Clients {
         there.iter().any(|place| !place.thread.is_finished())
     }
 
-    /// Hangs up on everybody, and waits until they are gone.
+    /// Hangs up on all clients, and waits until they are gone.
     pub fn empty(&self) {
         let there = std::mem::take(&mut *self.lock());
         for place in there {
@@ -107,7 +107,7 @@ impl Clients {
     }
 }
 
-/// Hangs up on the one that has to go. False: all are busy, or too many are on their way out.
+/// Hangs up on the client that has to leave. False: all are busy, or too many are on their way out.
 fn hang_up_on_one(there: &mut [Place], most: usize, farewell: &[u8]) -> bool {
     if there.len() >= 4 * most {
         return false;
@@ -145,7 +145,7 @@ mod tests {
         let (ends, ended): (Sender<()>, _) = channel();
         clients.take(client, b"full", move |client| {
             let _ends = ends;
-            // Until it is hung up on.
+            // Waits until the connection ends.
             let _ = client.stream.read(&mut [0; 1]);
         });
         (theirs, ended)

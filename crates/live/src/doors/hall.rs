@@ -1,5 +1,5 @@
-//! Those who have come and have not said enough yet. Each has a descriptor and no thread, so that there is room for many, and whoever is about to speak is not
-//! pushed out by those who never will.
+//! Clients that have connected and not sent enough yet. Each has a descriptor and no thread, so that there is room for many, and a client about to send is
+//! not pushed out by those that never will.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,20 +11,20 @@ use rustix::io::Errno;
 use super::address::{Listener, Stream};
 use super::rank::{Origin, Standing, to_go};
 
-/// Clients that are let in at once, at most: others are to be heard in between.
+/// Clients that are let in at once, at most: others are to be read in between.
 const AT_ONCE: usize = 64;
 
-/// Time after which a client is read again that has sent something, and not enough.
+/// Time after which a client that has sent something, and not enough, is read again.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Limits on waiting: the number of clients, the bytes to be sent, and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Manners {
-    /// Those who may wait at a time, at least one.
+    /// Clients that may wait at a time, at least one.
     pub most: usize,
-    /// Bytes that one has to have said to be heard.
+    /// Bytes that a client has to send before it is served.
     pub enough: usize,
-    /// Time that one may take for them.
+    /// Time for a client to send them.
     pub patience: Duration,
 }
 
@@ -33,11 +33,11 @@ struct Waiting<T> {
     who: T,
     origin: Origin,
     came: Instant,
-    /// It has said something.
+    /// True once the client has sent something.
     mumbles: bool,
 }
 
-/// The ones who wait, in the order in which they came.
+/// Waiting clients, in the order of their arrival.
 #[derive(Debug)]
 pub struct Hall<T> {
     manners: Manners,
@@ -47,11 +47,11 @@ pub struct Hall<T> {
 /// Events at the door.
 #[derive(Debug)]
 pub struct News<T> {
-    /// Those who have said enough. They are in the hall no longer.
+    /// Clients that have sent enough, which leave the hall.
     pub heard: Vec<T>,
-    /// Those who have come, and are in no hall yet.
+    /// New connections, in no hall yet.
     pub came: Vec<Stream>,
-    /// The door is to be closed.
+    /// True if the door is to be closed.
     pub closes: bool,
 }
 
@@ -61,7 +61,7 @@ impl<T: AsRef<Stream>> Hall<T> {
         Hall { manners, waiting: VecDeque::new() }
     }
 
-    /// `who` comes in. Returns the one that has to go for it.
+    /// Lets `who` in. Returns the client that has to leave for it.
     pub fn enter(&mut self, who: T) -> Option<T> {
         let mut goes = None;
         if self.waiting.len() >= self.manners.most.max(1) {
@@ -74,7 +74,7 @@ impl<T: AsRef<Stream>> Hall<T> {
         goes
     }
 
-    /// Waits until something happens at `listener` or in the hall, for so long if `limit` says how long.
+    /// Waits until something happens at `listener` or in the hall, for `limit` at most, if there is one.
     ///
     /// # Errors
     /// The error that the host returns, such as that there are no descriptors left.
@@ -99,8 +99,8 @@ impl<T: AsRef<Stream>> Hall<T> {
         Ok(News { heard, came, closes })
     }
 
-    /// Listens to those to whom something `happened`, and to those who mumble. Takes out who has said enough, and hangs up on who has gone or whose time is
-    /// over.
+    /// Reads clients with an event, and those that have sent too little. Takes out clients that have sent enough, and hangs up on those that have gone or whose
+    /// time is over.
     fn listen(&mut self, mut happened: impl Iterator<Item = bool>) -> Vec<T> {
         let mut heard = Vec::new();
         for _ in 0..self.waiting.len() {

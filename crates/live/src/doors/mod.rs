@@ -1,7 +1,7 @@
-//! Doors: where servers listen, who comes in, and who waits until it has said something.
+//! Doors: addresses of servers, arrival of clients, and the wait until a client has sent something.
 //!
-//! A server's thread waits in a [`Hall`] for clients that come through its [`Listener`]. One that has said enough leaves the hall and gets a thread.
-//! [`Clients`] are those of a server that answers one question at a time. Where there is no place for one more, another one goes ([`to_go`]).
+//! A server's thread waits in a [`Hall`] for clients that come through its [`Listener`]. A client that has sent enough leaves the hall and gets a thread.
+//! [`Clients`] are those of a server that answers one question at a time. If there is no place for one more, another one leaves ([`to_go`]).
 
 mod address;
 mod clients;

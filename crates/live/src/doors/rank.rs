@@ -1,4 +1,4 @@
-//! Choice of the client that has to go for another one that comes: judged by where each is from, how far each has come, and who was there first.
+//! Choice of the client that has to leave for another one: by its origin, the number of its messages, and the order of arrival.
 
 use std::net::IpAddr;
 
@@ -20,18 +20,18 @@ impl Origin {
     }
 }
 
-/// One who may have to go.
+/// A client that may have to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Origin of the peer.
     pub origin: Origin,
-    /// Messages that it has said to their end.
+    /// Complete messages it has sent.
     pub said: u32,
 }
 
-/// The place of the one who has to go where `places` places are taken by `all`, who stand in the order in which they came: of those from the address with the
-/// most places the one that has said least, and of several the oldest. Where no address has more than its share, which is a quarter, anybody counts. `None`:
-/// nobody is there.
+/// Place of the client that has to leave if `places` places are taken by `all`, in the order of their arrival: of those from the address with the
+/// most places the one that has sent least, and of several the oldest. If no address has more than its share, which is a quarter, all clients count.
+/// `None`: there is no client.
 pub fn to_go(all: &[Standing], places: usize) -> Option<usize> {
     let share = (places / 4).max(1);
     let mut counts: Vec<(Origin, usize)> = Vec::new();

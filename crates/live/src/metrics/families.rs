@@ -12,24 +12,24 @@ use crate::disk::About;
 /// A family of metrics.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// Its name; a counter's samples have `_total` behind it.
+    /// Name; a counter's samples have `_total` behind it.
     pub name: &'static str,
-    /// What its samples are.
+    /// Kind of its samples.
     pub kind: Kind,
-    /// The unit, which its name ends in; empty: a number of things, or a share.
+    /// Unit, which ends the name; empty for a number or a share.
     pub unit: &'static str,
-    /// What it is.
+    /// Description.
     pub help: &'static str,
     samples: fn(&Seen<'_>, &mut Text),
 }
 
-/// What the samples are taken from.
+/// Source of the samples.
 #[derive(Debug)]
 pub(super) struct Seen<'a> {
     pub(super) look: &'a Look,
     pub(super) about: &'a About,
     pub(super) measured: Measured,
-    /// Since the server was started, on the wall's clock.
+    /// Wall time since the start of the server.
     pub(super) wall_seconds: f64,
 }
 
@@ -126,14 +126,9 @@ const FAMILIES: [Family; 44] = [
     gauge("wordline_outstanding_requests", "", "Requests that have arrived and are not answered.", |seen, text| {
         text.count(&[], seen.look.outstanding);
     }),
-    counter(
-        "wordline_late_answers",
-        "",
-        "Answers whose lateness was measured; only on drives that keep a pace.",
-        |seen, text| {
-            text.count(&[], seen.look.lateness.answers);
-        },
-    ),
+    counter("wordline_late_answers", "", "Answers whose lateness was measured; only on drives that keep a pace.", |seen, text| {
+        text.count(&[], seen.look.lateness.answers);
+    }),
     counter("wordline_late_seconds", "seconds", "Total lateness of those answers, in the drive's own time.", |seen, text| {
         text.number(&[], seen.look.lateness.sum.as_secs_f64());
     }),
@@ -231,14 +226,9 @@ const FAMILIES: [Family; 44] = [
     gauge("wordline_spare_blocks", "", "Spare block groups that are left.", |seen, text| {
         text.count(&[], seen.look.smart.health.spares_left)
     }),
-    gauge(
-        "wordline_spare_ratio",
-        "ratio",
-        "Share of the spare block groups that is left; absent if the drive has none.",
-        |seen, text| {
-            seen.look.smart.spare_percent().into_iter().for_each(|percent| text.number(&[], percent / 100.0));
-        },
-    ),
+    gauge("wordline_spare_ratio", "ratio", "Share of the spare block groups that is left; absent if the drive has none.", |seen, text| {
+        seen.look.smart.spare_percent().into_iter().for_each(|percent| text.number(&[], percent / 100.0));
+    }),
     gauge("wordline_grown_bad_blocks", "", "Block groups that have failed since the factory.", |seen, text| {
         text.count(&[], seen.look.smart.health.grown_bad);
     }),

@@ -1,7 +1,7 @@
 //! The metrics of a served drive over HTTP, as OpenMetrics text: `GET /metrics`.
 //!
-//! It is as little of HTTP as a scraper needs: one request for a connection, answered and closed. Whoever can connect can read it, and can do nothing else.
-//! Clients are not trusted: a head has so many bytes and so long to come, an answer so long to be taken, and there are so many connections at a time.
+//! The server does as little of HTTP as a scraper needs: one request for a connection, answered and closed. A client can read the metrics, and do nothing
+//! else. Clients are not trusted: size and time of a head, time of an answer, and number of connections are limited.
 
 mod families;
 mod request;
@@ -24,16 +24,16 @@ use families::Seen;
 use request::{HEAD_MAX, Names, Request};
 use response::Status;
 
-/// Connections at a time that have said something. One more has the place of the one that has said least, and of several the oldest.
+/// Connections at a time that have sent something. One more takes the place of the one that has sent least, and of several the oldest.
 const CLIENTS_MAX: usize = 8;
-/// Connections at a time that have not. One more has the place of the oldest.
+/// Connections at a time that have sent nothing. One more takes the place of the oldest.
 const UNHEARD_MAX: usize = 64;
-/// How long a connection may last.
+/// Lifetime of a connection, at most.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Of what a client still sends once it has its answer, so many bytes are read, so that the answer reaches it.
+/// Bytes read of a client's further input after its answer, so that the answer reaches it, at most.
 const REST_MAX: usize = 64 << 10;
 
-/// A server of metrics that runs. It goes when this is dropped.
+/// A running server of metrics, which ends when this is dropped.
 #[derive(Debug)]
 pub struct MetricsServer {
     address: SocketAddr,
@@ -102,7 +102,7 @@ impl MetricsDoor {
 }
 
 impl MetricsServer {
-    /// Where it listens.
+    /// Address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -135,7 +135,7 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
         }
         for client in heard {
             let serves = Arc::clone(shared);
-            // What went wrong with a stream is the same as its end.
+            // An error of a stream is the same as its end.
             let talk = move |client: &Client| drop(talk(&serves, client));
             shared.clients.take(Arc::new(client), &response::refusal(Status::ServiceUnavailable), talk);
         }
@@ -147,7 +147,7 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
     }
 }
 
-/// Answer the one request of a client.
+/// Answers the one request of a client.
 fn talk(shared: &Shared, client: &Client) -> io::Result<()> {
     let stream = client.as_ref();
     let until = Instant::now() + PATIENCE;
@@ -179,13 +179,13 @@ fn talk(shared: &Shared, client: &Client) -> io::Result<()> {
     Ok(())
 }
 
-/// What is left of the time until `until`.
+/// Time left until `until`.
 fn left(until: Instant) -> io::Result<Duration> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// The head of a request, with its empty line; or why there is none that can be answered well. `None`: the client has gone.
+/// The head of a request, with its empty line, or the status of the refusal. `None`: the client has gone.
 fn head(stream: &Stream, until: Instant) -> io::Result<Option<Result<Vec<u8>, Status>>> {
     let mut head = Vec::new();
     let mut buffer = [0; 1024];

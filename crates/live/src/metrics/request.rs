@@ -1,4 +1,4 @@
-//! The head of an HTTP request, and whether it asks for the metrics.
+//! The head of an HTTP request for the metrics, and its check.
 
 use std::net::IpAddr;
 
@@ -7,23 +7,23 @@ use super::response::Status;
 /// Bytes of a head, at most: the request line, the headers, and the empty line behind them.
 pub(super) const HEAD_MAX: usize = 8 << 10;
 
-/// Where the metrics are.
+/// Path of the metrics.
 pub(super) const PATH: &str = "/metrics";
 
 /// A request for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// The client wants the headers alone.
+    /// True if the client wants the headers alone.
     pub(super) is_head: bool,
 }
 
-/// The names under which a server may be asked for.
+/// Host names that requests may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
-    /// Those of this machine for itself. A page of a web site whose name leads to a loopback address asks under that name, from the browser of whoever looks at
-    /// it, and could hand on what it is told.
+    /// Names of this machine for itself. A page of a web site whose name leads to a loopback address asks under that name, from the browser of its visitor,
+    /// and could pass the answer on.
     Loopback,
-    /// Any: a server that others can reach does not know what they call it.
+    /// Any name: the names that others use for a reachable server are unknown.
     Any,
 }
 
@@ -33,7 +33,7 @@ impl Names {
         if ip.is_loopback() { Names::Loopback } else { Names::Any }
     }
 
-    /// True if `host`, as a request has it, is one of them. Any port will do: it may have been forwarded.
+    /// True if `host`, as a request has it, is one of these names. Any port will do: it may have been forwarded.
     fn has(self, host: &str) -> bool {
         if self == Names::Any {
             return true;
@@ -55,7 +55,7 @@ impl Names {
 pub(super) fn read(head: &[u8], names: Names) -> Result<Request, Status> {
     let text = std::str::from_utf8(head).map_err(|_| Status::BadRequest)?;
     let text = text.strip_suffix("\r\n\r\n").ok_or(Status::BadRequest)?;
-    // Bare line ends and other control characters are how requests are smuggled.
+    // Bare line ends and other control characters would allow to smuggle requests.
     let is_plain = |line: &str| line.chars().all(|letter| letter == '\t' || !letter.is_control());
     let mut lines = text.split("\r\n");
     let first = lines.next().filter(|line| is_plain(line)).ok_or(Status::BadRequest)?;

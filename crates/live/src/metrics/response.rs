@@ -1,9 +1,9 @@
-//! What the metrics' server answers.
+//! Answers of the metrics' server.
 
 /// The type of the text, as OpenMetrics 1.0 has it.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Why there are no metrics in an answer.
+/// Reasons for an answer without metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     BadRequest,

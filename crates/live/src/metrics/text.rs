@@ -4,21 +4,21 @@ use std::fmt::Write as _;
 
 use wordline_figures::histogram::Latencies;
 
-/// What the samples of a family are.
+/// Kind of a family's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A number that only grows until the server is started anew.
     Counter,
     /// A number that comes and goes.
     Gauge,
-    /// Spans, counted by how long they are.
+    /// Spans, counted by their length.
     Histogram,
     /// Words about the drive.
     Info,
 }
 
 impl Kind {
-    /// As the text has it.
+    /// Name in the text.
     pub const fn word(self) -> &'static str {
         match self {
             Kind::Counter => "counter",
@@ -70,13 +70,13 @@ type Labels<'a> = &'a [(&'a str, &'a str)];
 #[derive(Debug, Default)]
 pub(super) struct Text {
     text: String,
-    /// The family whose samples come now.
+    /// Family of the current samples.
     name: &'static str,
     suffix: &'static str,
 }
 
 impl Text {
-    /// From here on samples are of this family. The name of one with a unit ends in it.
+    /// Begins a family of samples. The name of one with a unit ends in it.
     pub(super) fn family(&mut self, name: &'static str, kind: Kind, unit: &str, help: &str) {
         debug_assert!(unit.is_empty() || name.ends_with(&format!("_{unit}")), "{name} does not end in its unit {unit}");
         (self.name, self.suffix) = (name, kind.suffix());
@@ -132,7 +132,7 @@ impl Text {
     }
 }
 
-/// `text` with what has a meaning in labels and help taken out of its way.
+/// `text` with the special characters of labels and help escaped.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
