@@ -36,7 +36,7 @@ Blocks are block groups: one block of each plane of a die. `status` has the same
 | `media_errors` | flash reads that could not be corrected, all their tries together |
 | `units_lost_at_recovery` | mapping units whose newest version could not be read at this start, as far as the start looked |
 | `unreadable_units` | mapping units that answer EIO now, in whole or in part, as far as the drive has noticed since its start |
-| `refused_units` | those of them that the firmware refuses, because their copy on flash cannot be proved the newest |
+| `refused_units` | unreadable units that the firmware refuses, because their copy on flash cannot be proved the newest |
 | `unsafe_shutdowns`, `power_cycles` | starts of the drive that found it cut off, and all starts |
 | `spare_blocks`, `spare_blocks_left`, `spare_percent` | spare blocks from the factory (`mapping.spare_blocks`), those that are left, and \
 their share; `null` without any |
