@@ -88,8 +88,8 @@ impl LiveDisk {
         &self.about
     }
 
-    /// Description of a drive with mapping units of `unit`: it prefers requests that are aligned to its units. Those cost nothing beyond themselves, but for a
-    /// request that covers a unit in part the rest of that unit is read or written, too.
+    /// Description of a drive with mapping units of `unit`: it prefers requests that are aligned to its units. Such requests cost nothing beyond
+    /// themselves, but for a request that covers a unit in part the rest of that unit is read or written, too.
     ///
     /// # Panics
     /// If a unit has more than 4 GiB, which none has.
