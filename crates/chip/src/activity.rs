@@ -16,9 +16,9 @@ pub struct Issued {
     pub ready_at: Nanos,
     /// Status register at that instant.
     pub status: Status,
-    /// Of a read: wrong bits in the worst codeword, as error correction will find. Nothing where the cells have no physics.
+    /// Reads: wrong bits in the worst codeword, as error correction will find; zero where the cells have no physics.
     pub errors: u32,
-    /// Of a program or an erase: pulses it takes, of the slowest plane. Nothing where the cells have no physics.
+    /// Programs and erases: pulses of the slowest plane; zero where the cells have no physics.
     pub loops: u8,
 }
 
@@ -30,11 +30,11 @@ pub(crate) struct Activity {
     array_until: Nanos,
     interface_until: Nanos,
     bus_until: Nanos,
-    /// Whether the last transfer was data in.
+    /// True if the last transfer was data in.
     bus_takes_in: bool,
-    /// Whether the end of work matters to a store.
+    /// True if the end of work matters to a store.
     reports_ends: bool,
-    /// Whether the store has yet to be told that this work has ended.
+    /// True if the store has yet to be told that this work has ended.
     is_unended: bool,
     /// Status register while the array is idle.
     status: Status,
@@ -97,13 +97,13 @@ impl Activity {
         Issued { ready_at: now.max(self.array_until), status: self.status, errors: 0, loops: 0 }
     }
 
-    /// Whether work has ended by `now` whose end the store does not have yet.
+    /// True if work has ended by `now` whose end the store does not have yet.
     #[inline(always)]
     pub(crate) fn has_ended(&self, now: Nanos) -> bool {
         self.is_unended && now >= self.array_until
     }
 
-    /// Whether the store does not have the end of the last work yet.
+    /// True if the store does not have the end of the last work yet.
     pub(crate) fn is_unended(&self) -> bool {
         self.is_unended
     }
@@ -257,7 +257,7 @@ impl Activity {
         [under_way, self.suspended.take().map(|held| *held.work())]
     }
 
-    /// Programs and erases, under way at `now` or suspended, that lie where `has_failed` says end as failed. Returns them.
+    /// Programs and erases, under way at `now` or suspended, end as failed if `has_failed` is true of their target. Returns them.
     pub(crate) fn fail(&mut self, now: Nanos, has_failed: impl Fn(&Target) -> bool) -> [Option<Work>; 2] {
         let hits_work = self.array_until > now && self.work.kind().is_suspendable() && has_failed(self.work.target());
         if hits_work {
@@ -271,7 +271,7 @@ impl Activity {
         [hits_work.then_some(self.work), held]
     }
 
-    /// Whether nothing is going on at `now` and nothing is suspended.
+    /// True if nothing is going on at `now` and nothing is suspended.
     pub(crate) fn is_at_rest(&self, now: Nanos) -> bool {
         self.suspended.is_none() && self.array_until.max(self.interface_until).max(self.bus_until) <= now
     }
@@ -290,7 +290,7 @@ impl Activity {
         *self = Activity { is_unended, progress, ..at };
     }
 
-    /// Whether the data sheet lists an ability, as far as it matters to what the array is doing.
+    /// True if the data sheet lists an ability, as far as it matters to what the array is doing.
     #[inline(always)]
     pub(crate) fn check_ability(&self, ability: Ability, able: &Capabilities) -> Result<(), Why> {
         let listed = match ability {
@@ -317,7 +317,7 @@ impl Activity {
         if listed { Ok(()) } else { Err(Why::Unsupported) }
     }
 
-    /// Whether no more is suspended than a rule allows.
+    /// True if no more is suspended than a rule allows.
     #[inline(always)]
     pub(crate) fn check_suspended(&self, need: Suspended) -> Result<(), Why> {
         let held = self.suspended.as_ref().map(|held| held.work().kind());
@@ -370,7 +370,7 @@ impl Activity {
         if is_last { self.array_until } else { Nanos::ZERO }
     }
 
-    /// From when on what the array does can be stopped at once. What is going to stop at the end of its step before that would be sooner is let go on.
+    /// The earliest instant at which the array can be stopped at once. Work that stops at the end of its step sooner than that is let go on.
     fn haltable_from(&self, now: Nanos, times: Times<'_>) -> Result<Nanos, Why> {
         if now >= self.array_until {
             return Err(Why::NothingToSuspend);

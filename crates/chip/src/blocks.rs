@@ -17,7 +17,7 @@ pub(crate) struct Blocks {
     written: Written,
     /// Wordlines that guarded erases have spared.
     guard: Guard,
-    /// Whether one number for each block is all about its programmed pages: the die programs in order and has spared nothing.
+    /// True if one number for each block is all about its programmed pages: the die programs in order and has spared nothing.
     is_plain: bool,
 }
 
@@ -49,19 +49,19 @@ impl Blocks {
         self.entries.iter()
     }
 
-    /// Whether the programmed pages of each block are its first, without a gap.
+    /// True if the programmed pages of each block are its first, without a gap.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Whether the die takes wordlines in any order.
+    /// True if the die takes wordlines in any order.
     #[inline(always)]
     pub(crate) fn is_unordered(&self) -> bool {
         !self.written.is_empty()
     }
 
-    /// Whether a page has been programmed since the last erase of its block.
+    /// True if a page has been programmed since the last erase of its block.
     #[inline(always)]
     pub(crate) fn is_programmed(&self, place: Place) -> bool {
         if self.is_plain { place.page < u32::from(self.of(place.block).next_page()) } else { self.is_among_programmed(place) }
@@ -148,7 +148,7 @@ impl Blocks {
         self.is_plain = self.written.is_empty() && self.guard.is_none();
     }
 
-    /// Whether the last erase of a block has spared the wordline of a page.
+    /// True if the last erase of a block has spared the wordline of a page.
     #[inline]
     pub(crate) fn is_spared(&self, place: Place) -> bool {
         !self.guard.is_none() && self.guard.of(place.block).is_some_and(|set| set.has(self.shape.wordline_of(place.page)))

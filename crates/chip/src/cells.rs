@@ -39,7 +39,7 @@ pub(crate) struct DieCells {
     /// Lengths of the pulses that lock a page and a block, in microseconds.
     lock_times: [f64; 2],
     pages_per_layer: u32,
-    /// Whether erases can spare wordlines, which a store keeps with the life of a block.
+    /// True if erases can spare wordlines, which a store keeps with the life of a block.
     spares: bool,
 }
 
@@ -157,13 +157,13 @@ impl DieCells {
         self.lock_times[0]
     }
 
-    /// Whether a page that was locked at `since` still is. Without physics, a lock holds.
+    /// True if a page that was locked at `since` still is. Without physics, a lock holds.
     pub(crate) fn page_lock_holds(&self, place: Place, since: Nanos, now: Nanos) -> bool {
         let [time, _] = self.lock_times;
         self.physics().is_none_or(|array| array.page_lock_holds(place.block, place.page, time, since, now))
     }
 
-    /// Whether a block that was locked at `since` still is. Without physics, a lock holds.
+    /// True if a block that was locked at `since` still is. Without physics, a lock holds.
     pub(crate) fn block_lock_holds(&self, block: u32, since: Nanos, now: Nanos) -> bool {
         let [_, time] = self.lock_times;
         self.physics().is_none_or(|array| array.block_lock_holds(block, time, since, now))
@@ -193,7 +193,7 @@ impl DieCells {
         array.count_between(look, entry, reference, from, to)
     }
 
-    /// Whether this try to read a page can be corrected, where retries come by rate.
+    /// True if this try to read a page can be corrected, where retries come by rate.
     pub(crate) fn serves(&mut self, place: Place, block: &Block, entry: u32) -> bool {
         let Place { block: number, page } = place;
         let layer = page / self.pages_per_layer;

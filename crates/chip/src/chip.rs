@@ -82,7 +82,7 @@ impl Chip {
         self.medium().blocks().of(self.index(plane, block))
     }
 
-    /// Whether `command` may be issued at `now`. Changes nothing.
+    /// True if `command` may be issued at `now`. Changes nothing.
     #[inline]
     pub fn probe(&self, command: &Command, now: Nanos) -> Probe {
         self.die.probe(command, now)
@@ -173,7 +173,7 @@ impl Chip {
         self.die.features().get(feature)
     }
 
-    /// Whether the next reads are sensed with shifted references: whether any of [`Feature::READ_OFFSETS`] is set.
+    /// True if the next reads are sensed with shifted references: whether any of [`Feature::READ_OFFSETS`] is set.
     #[inline]
     pub fn shifts_reads(&self) -> bool {
         self.die.features().shifts_reads()
@@ -250,7 +250,7 @@ impl Chip {
         u32::from(self.block(plane, block).next_page())
     }
 
-    /// Whether a block carries the factory's bad-block mark.
+    /// True if a block carries the factory's bad-block mark.
     #[inline]
     pub fn is_factory_bad(&self, plane: PlaneId, block: BlockId) -> bool {
         self.block(plane, block).state() == State::FactoryBad
@@ -261,7 +261,7 @@ impl Chip {
         self.next_page(plane, block) > 0
     }
 
-    /// Whether a page has been programmed since the last erase of its block, made unreadable or not.
+    /// True if a page has been programmed since the last erase of its block, made unreadable or not.
     pub fn is_page_programmed(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
         self.medium().blocks().is_programmed(self.place(plane, block, page))
     }
@@ -295,8 +295,8 @@ impl Chip {
         self.medium().hide(place, self.die.latest(), image).is_none() && !self.medium().ruined().has(place)
     }
 
-    /// Whether a page holds nothing that error correction could rely on: its program, or the last erase of its block, failed or was broken off, it has
-    /// rotted in its store, or it was given up. Of a store, what somebody has looked at before counts.
+    /// True if a page holds nothing that error correction could rely on: its program, or the last erase of its block, failed or was broken off, it has
+    /// rotted in its store, or it was given up. In a store, pages that were looked at before count.
     pub fn is_ruined(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
         self.block(plane, block).state() == State::Torn || self.medium().ruined().has(self.place(plane, block, page))
     }
@@ -320,7 +320,7 @@ impl Chip {
         self.die.medium_mut().blocks_mut().fill_page(block, units);
     }
 
-    /// Make `block` as if it had been erased `erases` times. Where bytes are kept, the marks of its pages name that number, so none may be programmed.
+    /// Make `block` as if it had been erased `erases` times. If bytes are kept, no page of it may be programmed: the marks of its pages name that number.
     pub fn set_erases(&mut self, plane: PlaneId, block: BlockId, erases: u32) {
         let index = self.index(plane, block);
         debug_assert!(
@@ -512,7 +512,7 @@ impl Chip {
         self.medium().cells().rates().drawn()
     }
 
-    /// Whether a part of it has failed for good.
+    /// True if a part of it has failed for good.
     pub fn has_failures(&self) -> bool {
         self.medium().faults().has_failures()
     }
@@ -529,19 +529,19 @@ impl Chip {
         Ok(())
     }
 
-    /// Whether the whole die has failed.
+    /// True if the whole die has failed.
     #[inline]
     pub fn is_dead(&self) -> bool {
         self.medium().faults().is_dead()
     }
 
-    /// Whether it has failed and does not answer.
+    /// True if it has failed and does not answer.
     #[inline]
     pub fn is_silent(&self) -> bool {
         self.medium().faults().is_silent()
     }
 
-    /// Whether a part of the die that has failed for good lies under `target`: half of the bits that are read there are wrong.
+    /// True if a part of the die that has failed for good lies under `target`: half of the bits that are read there are wrong.
     #[cold]
     pub fn has_failed_at(&self, target: &Target) -> bool {
         self.medium().faults().has_failed_at(target)
@@ -588,23 +588,23 @@ impl Chip {
         tear::erase(self.die.medium_mut().payload_mut(), &blocks, draw);
     }
 
-    /// Whether a page of the die is known that cannot be read: it is ruined, or a fault keeps it from being read.
+    /// True if a page of the die is known that cannot be read: it is ruined, or a fault keeps it from being read.
     pub fn has_unreadable(&self) -> bool {
         !self.medium().ruined().is_empty() || !self.medium().faults().is_none()
     }
 
-    /// Whether such a page may be in a block.
+    /// True if such a page may be in a block.
     pub fn has_unreadable_in(&self, plane: PlaneId, block: BlockId) -> bool {
         let number = self.index(plane, block);
         self.medium().ruined().has_in(number) || self.medium().faults().fails_reads_in(plane, block, number)
     }
 
-    /// Whether a fault keeps a page from being read.
+    /// True if a fault keeps a page from being read.
     pub fn is_faulty(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
         self.medium().faults().fails_read(plane, block, self.place(plane, block, page))
     }
 
-    /// Whether a page can be read, as far as is known without reading it.
+    /// True if a page can be read, as far as is known without reading it.
     pub fn is_readable(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
         !self.is_ruined(plane, block, page) && !self.is_faulty(plane, block, page)
     }
@@ -612,7 +612,7 @@ impl Chip {
 
 /// Rest, images and stores that are opened again.
 impl Chip {
-    /// Whether nothing is going on at `now` and nothing is suspended or half collected.
+    /// True if nothing is going on at `now` and nothing is suspended or half collected.
     pub fn is_at_rest(&self, now: Nanos) -> bool {
         self.die.is_at_rest(now)
     }

@@ -99,7 +99,7 @@ impl Die {
         self.times().erase()
     }
 
-    /// Whether `command` may be issued at `now`. Changes nothing.
+    /// True if `command` may be issued at `now`. Changes nothing.
     #[inline]
     pub(crate) fn probe(&self, command: &Command, now: Nanos) -> Probe {
         match self.legality().earliest(Class::of(command), command, now) {
@@ -366,7 +366,7 @@ impl Die {
         hit.iter().any(Option::is_some)
     }
 
-    /// Whether nothing is going on at `now` and nothing is suspended or half collected.
+    /// True if nothing is going on at `now` and nothing is suspended or half collected.
     pub(crate) fn is_at_rest(&self, now: Nanos) -> bool {
         self.registers.collecting().is_none() && self.activity.is_at_rest(now)
     }

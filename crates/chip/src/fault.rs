@@ -6,7 +6,7 @@
 //! | [`DieFault::Program`] | as ever | the next programs fail | for so many programs |
 //! | [`DieFault::Die`], [`DieFault::Plane`], [`DieFault::Blocks`] | cannot be corrected | fail | for good |
 //!
-//! A page of a part that has failed for good is not driven: it reads as noise, with half of its bits wrong. What such a part is doing when it fails counts for
+//! A page of a part that has failed for good is not driven: it reads as noise, with half of its bits wrong. Operations of such a part when it fails count for
 //! nothing ([`crate::Chip::fail_under_way`]). A die that has failed draws no dice.
 //!
 //! A try to read is not a read: the tries down a retry table are one read, and its maker reports when it has failed for good
@@ -39,7 +39,7 @@ pub enum DieFault {
     },
     /// The next programs fail.
     Program {
-        /// How many.
+        /// Number of programs.
         programs: u32,
     },
     /// The die has failed.
@@ -61,7 +61,7 @@ pub enum DieFault {
 }
 
 impl DieFault {
-    /// Whether it is a part of the die that has failed for good; else it is used up or taken back.
+    /// True if it is a part of the die that has failed for good; else it is used up or taken back.
     pub const fn is_failure(&self) -> bool {
         match self {
             DieFault::Die { .. } | DieFault::Plane(_) | DieFault::Blocks { .. } => true,
@@ -94,7 +94,7 @@ struct FaultTable {
 }
 
 impl FaultTable {
-    /// Whether the block at `target` in `plane` has failed.
+    /// True if the block at `target` in `plane` has failed.
     fn has_failed(&self, plane: PlaneId, block: BlockId) -> bool {
         self.died.is_some()
             || self.planes >> plane.0 & 1 == 1
@@ -176,7 +176,7 @@ impl Faults {
         reads.chain(programs).chain(died).chain(planes).chain(failed).collect()
     }
 
-    /// Whether a part of the die has failed for good.
+    /// True if a part of the die has failed for good.
     pub(crate) fn has_failures(&self) -> bool {
         self.0.as_ref().is_some_and(|table| table.died.is_some() || table.planes != 0 || !table.blocks.is_empty())
     }
@@ -209,36 +209,36 @@ impl Faults {
         });
     }
 
-    /// Whether the whole die has failed.
+    /// True if the whole die has failed.
     #[inline(always)]
     pub(crate) fn is_dead(&self) -> bool {
         self.0.as_ref().is_some_and(|table| table.died.is_some())
     }
 
-    /// Whether it has failed and does not answer.
+    /// True if it has failed and does not answer.
     #[inline]
     pub(crate) fn is_silent(&self) -> bool {
         self.0.as_ref().is_some_and(|table| table.died == Some(true))
     }
 
-    /// Whether a block has failed for good, with a part of the die or alone.
+    /// True if a block has failed for good, with a part of the die or alone.
     pub(crate) fn has_failed(&self, plane: PlaneId, block: BlockId) -> bool {
         self.0.as_ref().is_some_and(|table| table.has_failed(plane, block))
     }
 
-    /// Whether a part of the die that has failed for good lies under `target`.
+    /// True if a part of the die that has failed for good lies under `target`.
     #[cold]
     pub(crate) fn has_failed_at(&self, target: &Target) -> bool {
         planes(target.planes).any(|plane| self.has_failed(plane, target.block(plane)))
     }
 
-    /// Whether a fault keeps a page of `plane` from being read.
+    /// True if a fault keeps a page of `plane` from being read.
     #[cold]
     pub(crate) fn fails_read(&self, plane: PlaneId, block: BlockId, place: Place) -> bool {
         self.0.as_ref().is_some_and(|table| table.has_failed(plane, block) || table.reads.contains_key(&place))
     }
 
-    /// Whether a fault may keep a page of a block from being read.
+    /// True if a fault may keep a page of a block from being read.
     pub(crate) fn fails_reads_in(&self, plane: PlaneId, block: BlockId, number: u32) -> bool {
         let pages = Place { block: number, page: 0 }..Place { block: number + 1, page: 0 };
         self.0.as_ref().is_some_and(|table| table.has_failed(plane, block) || table.reads.range(pages).next().is_some())
@@ -259,7 +259,7 @@ impl Faults {
         });
     }
 
-    /// Whether a fault makes the program of `target` that begins now fail.
+    /// True if a fault makes the program of `target` that begins now fail.
     #[cold]
     pub(crate) fn fails_program(&mut self, target: &Target) -> bool {
         if self.has_failed_at(target) {

@@ -13,11 +13,11 @@ pub(crate) const SETTINGS: usize = Feature::ReadOffsets1 as usize;
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
     registers: [u32; Feature::COUNT],
-    /// Whether any of [`Feature::READ_OFFSETS`] is set.
+    /// True if any of [`Feature::READ_OFFSETS`] is set.
     shifts_reads: bool,
-    /// Whether any of [`Feature::SPARES`] is set.
+    /// True if any of [`Feature::SPARES`] is set.
     has_spares: bool,
-    /// Whether programs heed the registers.
+    /// True if programs heed the registers.
     takes_program_settings: bool,
     /// The controller's read sets.
     read_sets: Arc<ReadSets>,
@@ -67,7 +67,7 @@ impl Features {
         self.get(Feature::ReadLevel)
     }
 
-    /// Whether the next reads are sensed with shifted references.
+    /// True if the next reads are sensed with shifted references.
     #[inline(always)]
     pub(crate) fn shifts_reads(&self) -> bool {
         self.shifts_reads

@@ -27,7 +27,7 @@ pub struct GuardImage {
 }
 
 impl Guard {
-    /// Whether no wordline is spared.
+    /// True if no wordline is spared.
     #[inline(always)]
     pub(crate) fn is_none(&self) -> bool {
         self.count == 0

@@ -91,7 +91,7 @@ impl<'a> Legality<'a> {
         self.blocks().of(self.shape().flat(target, plane))
     }
 
-    /// Whether the planes and the page of the target exist.
+    /// True if the planes and the page of the target exist.
     #[inline(always)]
     fn check_range(self, target: &Target) -> Result<(), Why> {
         if target.planes.is_empty() || target.planes.0 & !self.shape().planes().0 != 0 {
@@ -103,13 +103,13 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether the block of the target in `plane` exists. Apart from the rest, because most commands walk their planes anyway.
+    /// True if the block of the target in `plane` exists. Apart from the rest, because most commands walk their planes anyway.
     #[inline(always)]
     fn check_block(self, target: &Target, plane: PlaneId) -> Result<(), Why> {
         if u32::from(block_of(target, plane)) < self.shape().blocks() { Ok(()) } else { Err(Why::Block) }
     }
 
-    /// Whether no block of `target` is in the middle of something that is suspended.
+    /// True if no block of `target` is in the middle of something that is suspended.
     #[inline(always)]
     fn check_unsuspended(self, target: &Target) -> Result<(), Why> {
         match self.activity.suspended() {
@@ -118,7 +118,7 @@ impl<'a> Legality<'a> {
         }
     }
 
-    /// Whether `target` may be read.
+    /// True if `target` may be read.
     #[inline(always)]
     fn check_read(self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
@@ -134,7 +134,7 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether `target` may be programmed, apart from its place in a wordline.
+    /// True if `target` may be programmed, apart from its place in a wordline.
     #[inline(always)]
     fn check_program(self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
@@ -145,7 +145,7 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether the block of `target` in `plane` can take its page next.
+    /// True if the block of `target` in `plane` can take its page next.
     #[inline(always)]
     fn check_next(self, target: &Target, plane: PlaneId) -> Result<(), Why> {
         self.check_block(target, plane)?;
@@ -163,14 +163,14 @@ impl<'a> Legality<'a> {
         }
     }
 
-    /// Whether a program command may begin at the page of `target`.
+    /// True if a program command may begin at the page of `target`.
     #[inline(always)]
     fn check_unit(self, target: &Target) -> Result<(), Why> {
         let one_shot = self.sheet.capabilities.program_scope == ProgramScope::Wordline;
         if one_shot && self.shape().page_type(target.page.0) != 0 { Err(Why::InsideWordline) } else { Ok(()) }
     }
 
-    /// Whether a copyback may go to `target`, given the page that the register holds.
+    /// True if a copyback may go to `target`, given the page that the register holds.
     #[inline(never)]
     fn check_copyback(self, target: &Target) -> Result<(), Why> {
         self.check_program(target)?;
@@ -187,7 +187,7 @@ impl<'a> Legality<'a> {
         }
     }
 
-    /// Whether the blocks of `target` may be erased. Its page means nothing.
+    /// True if the blocks of `target` may be erased. Its page means nothing.
     fn check_erase(self, target: &Target) -> Result<(), Why> {
         self.check_range(&Target { page: PageId(0), ..*target })?;
         for plane in planes(target.planes) {
@@ -199,7 +199,7 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether what stands at `target` may be made unreadable. A block that has failed a program may: its flag cells, select cells and wordlines still take a
+    /// True if what stands at `target` may be made unreadable. A block that has failed a program may: its flag cells, select cells and wordlines still take a
     /// pulse. One whose erase has failed may as well, as a whole: its contents are unknown.
     #[inline(never)]
     fn check_sanitise(self, target: &Target, how: Sanitisation) -> Result<(), Why> {
@@ -236,7 +236,7 @@ fn check_size(bytes: Bytes, room: u64) -> Result<(), Why> {
     if bytes.0 == 0 || bytes.0 > room { Err(Why::Size) } else { Ok(()) }
 }
 
-/// Whether the data sheet lists a feature.
+/// True if the data sheet lists a feature.
 fn check_feature(feature: Feature, able: &Capabilities) -> Result<(), Why> {
     let is_there = match feature {
         Feature::InterfaceMode
@@ -290,7 +290,7 @@ fn next_of_unusual(blocks: &Blocks, target: &Target, plane: PlaneId) -> Result<u
     Ok(blocks.first_usable(Place { page: blocks.of(place.block).next_page().into(), ..place }) as u16)
 }
 
-/// Where wordlines may be programmed in any order: whether the page is the next of its wordline.
+/// On a die that programs in any order: a page must be the next of its wordline.
 fn check_place(blocks: &Blocks, place: Place) -> Result<(), Why> {
     if blocks.is_programmed(place) {
         return Err(Why::Programmed);

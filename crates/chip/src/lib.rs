@@ -1,7 +1,7 @@
-//! A die as a state machine: it obeys commands, knows what is legal when, and owns no clock.
+//! A die as a state machine: it obeys commands, refuses those that are illegal, and owns no clock.
 //!
 //! - [`Chip::probe`] asks, without changing anything, whether a command is legal at an instant: ready, blocked until later, or illegal.
-//! - [`Chip::issue`] (and [`Chip::program`], and [`Chip::transfer`] for data on the bus) carries it out and says when the die will be ready.
+//! - [`Chip::issue`] (and [`Chip::program`], and [`Chip::transfer`] for data on the bus) carries it out and returns when the die will be ready.
 //! - [`rule::RULES`] is the table of timing and legality rules that both walk.
 //!
 //! ```text
@@ -11,11 +11,11 @@
 //!        DataOut    cache)       Read
 //! ```
 //!
-//! What a person orders to go wrong is in `fault.rs`.
+//! The parts stand on floors, each in a file of its own: `die.rs` has those that a command needs, and `chip.rs` is the face. Faults on order are in `fault.rs`.
 //!
-//! Pages can be made unreadable without an erase, by locks and by one shot: `seal.rs` says what the pins give of them then.
+//! Pages can be made unreadable without an erase, by locks and by one shot: `seal.rs` has what the pins give of them then.
 //!
-//! What a command does to pages and blocks is booked when it is issued; the array merely stays busy until it would be true. A firmware that
+//! Changes of pages and blocks are booked when their command is issued; the array merely stays busy until it would be true. A firmware that
 //! breaks a rule is a bug and panics. Bad flash is a [`wordline_flash::Status`]. Deliberately absent: how fast the bus is (the drive says how
 //! long a transfer takes), what cells do (`wordline-cells` answers), and which blocks have grown bad (firmware keeps that book).
 

@@ -187,7 +187,7 @@ impl Medium {
         status
     }
 
-    /// Sense the cells of a page of each plane; the worst codeword of all counts. An erased page is all ones, which the controller knows without error
+    /// Sense the cells of a page of each plane; the worst codeword of all counts. An erased page is all ones, which needs no error
     /// correction.
     #[inline(never)]
     pub(crate) fn sense_cells(&mut self, target: &Target, now: Nanos, features: &Features, registers: &mut Registers) -> Sensed {
@@ -212,7 +212,7 @@ impl Medium {
         worst
     }
 
-    /// Whether this try to read a page of each plane can be corrected, where retries come by rate.
+    /// True if this try to read a page of each plane can be corrected, where retries come by rate.
     #[inline(never)]
     pub(crate) fn try_serves(&mut self, target: &Target, entry: u32) -> bool {
         let mut serves = true;
@@ -319,7 +319,7 @@ impl Medium {
         }
     }
 
-    /// Whether the pages that `work` programs have verified. If not, they hold nothing that can be read.
+    /// True if the pages that `work` programs have verified. If not, they hold nothing that can be read.
     #[inline(always)]
     pub(crate) fn verify(&mut self, work: &Work) -> Status {
         if self.faults.is_none() && self.cells.rates_mut().program() == Outcome::Good { Status::Good } else { self.verify_rest(*work) }
@@ -343,7 +343,7 @@ impl Medium {
     pub(crate) fn copy(&mut self, [source, target]: [&Target; 2], status: Status, since: Nanos, registers: &Registers) {
         for plane in planes(target.planes) {
             let (from, to) = (self.shape().place(source, plane), self.shape().place(target, plane));
-            // Of a page that was made unreadable the register holds zeroes.
+            // The register holds zeroes of a page that was made unreadable.
             let sealed = self.seals.hides(from, since, &self.cells);
             self.carry(registers.sensed(plane).0, to);
             if sealed {
@@ -594,7 +594,7 @@ impl Medium {
         Some(how)
     }
 
-    /// Read a page from the store and book what the store says of it. Of the bytes, those of mapping unit `unit` matter; `None`: all.
+    /// Read a page from the store and book its answer. The bytes of mapping unit `unit` matter; `None`: all bytes.
     pub(crate) fn read_payload(&mut self, place: Place, unit: Option<usize>, image: &mut PageImage) -> Kept {
         let Some(payload) = &self.payload else { return Kept::Erased };
         let kept = match unit {

@@ -19,7 +19,7 @@ impl Written {
         Written { bits: vec![0; blocks * words], words }
     }
 
-    /// Whether the die programs in order, without bits.
+    /// True if the die programs in order, without bits.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.bits.is_empty()

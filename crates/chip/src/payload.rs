@@ -3,8 +3,8 @@
 //! A simulation needs no bytes, so a die has a payload or none: the question is asked once for a program or a read. [`RamPayload`] keeps bytes in memory, for
 //! drives that are audited; a drive that is mounted keeps them in files.
 //!
-//! With the bytes of each mapping unit goes its [`Mark`]. Reclaim copies bytes and marks together, so a mark says when the host wrote a unit, not when it was
-//! programmed last: of two copies the one with the higher version is the newer, whatever order they were programmed in.
+//! With the bytes of each mapping unit goes its [`Mark`]. Reclaim copies bytes and marks together, so a mark is of the time when the host wrote a unit,
+//! not of its last program: of two copies the one with the higher version is the newer, whatever order they were programmed in.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -16,7 +16,7 @@ use wordline_units::random::Draw;
 use crate::fault::DieFault;
 use crate::place::Place;
 
-/// Where the bytes of a mapping unit stand.
+/// Position of the bytes of a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitAt {
     /// In the second of two stretches; else in the first.
@@ -32,8 +32,8 @@ enum Bytes<'a> {
     Scattered { stretches: [&'a [u8]; 2], places: &'a [UnitAt], unit_bytes: usize },
 }
 
-/// What a program takes in, or what a page holds: bytes, and the mark of each mapping unit, page by page, plane by plane, unit by unit. The bytes need not
-/// stand in one piece, so that nobody has to gather them before a store does.
+/// Contents of a program or a page: bytes, and the mark of each mapping unit, page by page, plane by plane, unit by unit. The bytes need not
+/// stand in one piece, so that they need not be gathered before a store does.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
     bytes: Bytes<'a>,
@@ -161,7 +161,7 @@ pub trait Payload: Debug + Send {
     /// The contents at `from` are programmed at `to`.
     fn copy(&mut self, from: Place, to: Place);
 
-    /// `place` is made unreadable; of a block lock, the page means nothing. What is locked keeps its contents, what is scrubbed or reprogrammed is to lose
+    /// `place` is made unreadable; of a block lock, the page means nothing. A locked page keeps its contents; a scrubbed or reprogrammed page is to lose
     /// them for good. A store that outlives the drive remembers either. `is_whole`: what stands there was programmed to the end, and not erased in part.
     fn sanitise(&mut self, place: Place, how: Sanitisation, is_whole: bool);
 
@@ -171,7 +171,7 @@ pub trait Payload: Debug + Send {
     /// The programs and copies of pages of `block` that have begun have ended, or its erase: what stands there is whole.
     fn end(&mut self, block: u32);
 
-    /// What has begun in `block` is broken off: it stays torn.
+    /// Operations that have begun in `block` are broken off: their pages stay torn.
     fn break_off(&mut self, block: u32);
 
     /// A program or an erase of `block` has failed: it is to be known as bad from now on.
@@ -210,14 +210,14 @@ pub enum Kept {
     Erased,
     /// It was being programmed when the power went, or has rotted.
     Torn,
-    /// What was programmed.
+    /// It is as it was programmed.
     Whole,
     /// It was programmed and made unreadable: stores that outlive the drive say so, for the die to know. Of a locked page they give what its cells hold,
     /// which the die keeps to itself.
     Sanitised(Sanitisation),
 }
 
-/// What a store that was opened again says of a block.
+/// Block of a store that was opened again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptBlock {
     /// Erases so far.
@@ -236,7 +236,7 @@ pub struct KeptBlock {
 
 /// A store that outlives the drive.
 pub trait Persistent: Payload {
-    /// What it knows of `block`.
+    /// State of `block` in the store.
     fn kept_block(&self, block: u32) -> KeptBlock;
 
     /// The parts of the die that have failed for good.
@@ -353,7 +353,7 @@ impl Payload for RamPayload {
 
     fn sanitise(&mut self, place: Place, how: Sanitisation, _: bool) {
         match how {
-            // The die knows of its locks, and the cells below them keep what they hold.
+            // The die itself has its locks, and the cells below them keep what they hold.
             Sanitisation::LockPage | Sanitisation::LockBlock => {}
             Sanitisation::Scrub | Sanitisation::Reprogram => {
                 let image = self.page(place);
@@ -371,7 +371,7 @@ impl Payload for RamPayload {
         self.rotten.retain(|place| place.block != block);
     }
 
-    // Memory does not outlive the process: nobody finds it with something under way.
+    // Memory does not outlive the process: it is never found with something under way.
     fn end(&mut self, _: u32) {}
 
     fn break_off(&mut self, _: u32) {}

@@ -203,12 +203,12 @@ pub(crate) fn planes(set: PlaneSet) -> impl Iterator<Item = PlaneId> {
     })
 }
 
-/// Whether two targets have a block in common.
+/// True if two targets have a block in common.
 pub(crate) fn shares_block(a: &Target, b: &Target) -> bool {
     planes(PlaneSet(a.planes.0 & b.planes.0)).any(|plane| a.block(plane) == b.block(plane))
 }
 
-/// Whether two targets of the same planes have all blocks in common.
+/// True if two targets of the same planes have all blocks in common.
 pub(crate) fn same_blocks(a: &Target, b: &Target) -> bool {
     planes(a.planes).all(|plane| a.block(plane) == b.block(plane))
 }

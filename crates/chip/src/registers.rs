@@ -33,13 +33,13 @@ pub(crate) struct Registers {
     data_planes: u32,
     /// Instant at which it has been sensed.
     data_from: Nanos,
-    /// Whether the page sensed before it still waits in the cache register.
+    /// True if the page sensed before it still waits in the cache register.
     cache_unread: bool,
     /// Planes that this one came from.
     cache_planes: u32,
     /// Origin of the page in the data register, as long as it can be programmed elsewhere.
     source: Option<Target>,
-    /// Whether the die itself has found that this page cannot be read. The findings of error correction are not in here.
+    /// True if the die itself has found that this page cannot be read. The findings of error correction are not in here.
     source_status: Status,
     /// Error rate of that sensing and wrong bits in its worst codeword, by plane, where cells have physics.
     sensed: [(f64, u32); PLANES_MAX],

@@ -19,7 +19,7 @@ impl Ruined {
         !self.0.is_empty() && self.0.contains(&place)
     }
 
-    /// Whether a page of a block is ruined.
+    /// True if a page of a block is ruined.
     pub(crate) fn has_in(&self, block: u32) -> bool {
         self.0.range(Place { block, page: 0 }..Place { block: block + 1, page: 0 }).next().is_some()
     }

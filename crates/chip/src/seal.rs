@@ -8,7 +8,7 @@
 //!
 //! A read of such a page takes as long as any. Its bits are all zero, and that is no codeword of a controller which scrambles its data, so error correction
 //! says that it cannot be corrected. The data sheet of 002 has the bits and leaves the status open (§5.2): it is taken to be the same for both locks.
-//! What the cells below a lock hold, no command brings out; nor is there any that takes a lock back.
+//! No command brings out what the cells below a lock hold; nor is there any that takes a lock back.
 //!
 //! Everything is booked when its pulse begins. A reset calls nothing back: the pulse is taken to be strong enough by then. Pages of which nothing is known
 //! here cost nothing.
@@ -53,7 +53,7 @@ impl Seals {
         self.0.is_empty()
     }
 
-    /// Whether all of them lie in a die of so many blocks and pages.
+    /// True if all of them lie in a die of so many blocks and pages.
     pub(crate) fn fits(&self, blocks: usize, pages: u32) -> bool {
         self.0.iter().all(|(&block, sealed)| {
             (block as usize) < blocks && sealed.pages.last_key_value().is_none_or(|(&page, _)| u32::from(page) < pages)
@@ -114,7 +114,7 @@ impl Seals {
         locked.is_some_and(|since| cells.page_lock_holds(place, since, now)).then_some(Sanitisation::LockPage)
     }
 
-    /// Whether the pins give nothing of a page because it was made unreadable.
+    /// True if the pins give nothing of a page because it was made unreadable.
     #[inline(always)]
     pub(crate) fn hides(&self, place: Place, now: Nanos, cells: &DieCells) -> bool {
         !self.is_empty() && self.of(place, now, cells).is_some()

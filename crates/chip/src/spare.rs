@@ -1,6 +1,6 @@
 //! The spare (out-of-band) area of a block: one logical page number per mapping unit.
 //!
-//! A 32-TB drive has two thousand million pages, so a block keeps the coarsest form that still tells the truth: nothing, one arithmetic
+//! A 32-TB drive has two thousand million pages, so a block keeps the coarsest form that is still exact: nothing, one arithmetic
 //! progression, one number per page, or one number per unit. Programming refines the form when it must; an erase keeps the array, so that
 //! a drive in its steady state allocates nothing.
 
@@ -33,7 +33,7 @@ impl Spare {
     pub(crate) fn get(&self, shape: &Shape, page: u32, unit: u32) -> Lpn {
         match self {
             Spare::Empty | Spare::Stored => PADDING,
-            // Of a page that is not programmed this means nothing, and may be any number.
+            // For a page that is not programmed this means nothing, and may be any number.
             Spare::Regular { first, page_step } => Lpn(first.saturating_add(page.saturating_mul(*page_step)).saturating_add(unit)),
             Spare::PageGrain(pages) => of_page(pages[page as usize], unit),
             Spare::UnitGrain(units) => Lpn(units[(page * shape.units() + unit) as usize]),

@@ -1,4 +1,4 @@
-//! How far the array has come with a program or an erase, and where it can stop.
+//! Progress of the array with a program or an erase, and the points at which it can stop.
 //!
 //! ```text
 //!  begun                now              until
@@ -7,27 +7,27 @@
 //!                      └ Now: after the time that the sheet says; this step is done again
 //! ```
 //!
-//! Steps are counted from the beginning of the array's work, over all resumes. Where the end of a step lies is worked out when a stop is ordered: no event
-//! stands for it. A resume goes on at a step's beginning, and whoever stops at the end of a step while the array still settles gets one whole step more, so
+//! Steps are counted from the beginning of the array's work, over all resumes. The end of a step is worked out when a stop is ordered: no event
+//! stands for it. A resume goes on at a step's beginning, and a stop at the end of a step while the array still settles comes after one whole step more, so
 //! every resume brings the work on.
 
 use wordline_units::Nanos;
 
-/// How often a program or an erase has been stopped.
+/// Stops of a program or an erase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stops {
     /// All stops.
     pub all: u16,
-    /// Those of them that were at once.
+    /// Stops at once among them.
     pub now: u16,
 }
 
-/// How far the array has come with a program or an erase.
+/// Progress of the array with a program or an erase.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// When the array would have begun, had it never been stopped.
     begun: Nanos,
-    /// How much of the work was done when it was stopped last; after a stop by steps, whole ones.
+    /// Work that was done when it was stopped last; after a stop by steps, whole ones.
     done: Nanos,
     /// All of the work; known from the first stop on.
     whole: Nanos,
@@ -47,12 +47,12 @@ impl Progress {
         self.stops
     }
 
-    /// How much of the work is done at `now`. While the array settles after a resume it is no more than at the stop.
+    /// Work that is done at `now`. While the array settles after a resume it is no more than at the stop.
     fn done_at(&self, now: Nanos) -> Nanos {
         now.saturating_sub(self.begun).max(self.done)
     }
 
-    /// How much of the work is done once the step that runs at `now` has ended.
+    /// Work that is done once the step that runs at `now` has ended.
     fn done_after(&self, step: Nanos, now: Nanos) -> Nanos {
         step * (self.done_at(now).0 / step.0 + 1)
     }
@@ -80,7 +80,7 @@ impl Progress {
         self.whole - self.done
     }
 
-    /// Stopped at `now` on a die whose steps nobody knows: nothing is done again. Returns the time that is left of the work, and of settling if that goes on.
+    /// Stopped at `now` on a die without known steps: nothing is done again. Returns the time that is left of the work, and of settling if that goes on.
     pub(crate) fn stop_anywhere(&mut self, now: Nanos, until: Nanos) -> Nanos {
         self.count(until);
         self.done = self.done_at(now);
@@ -93,7 +93,7 @@ impl Progress {
         self.whole = until - self.begun;
     }
 
-    /// What was going to stop at the end of the running step is stopped at once instead. It stays one stop. Returns what comes to what is left.
+    /// A stop at the end of the running step becomes one at once. It stays one stop. Returns the addition to the time that is left.
     pub(crate) fn raise(&mut self, step: Nanos) -> Nanos {
         self.stops.now = self.stops.now.saturating_add(1);
         self.done -= step;

@@ -30,7 +30,7 @@ pub(crate) fn block(medium: &mut Medium, block: u32) -> KeptBlock {
     if kept.is_torn {
         entry.set_state(State::Torn);
     }
-    // Where wordlines go in any order there may be gaps among them, which the store tells when such a page is looked at. The firmware programs no block
+    // Gaps among wordlines that go in any order show when such a page is looked at. The firmware programs no block
     // on before its next erase.
     blocks.mark_first(block, kept.next_page);
     blocks.mark_spared(block, kept.life.spared());
