@@ -383,3 +383,39 @@ impl Activity {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::DieCells;
+    use crate::features::Features;
+    use crate::place::Shape;
+    use wordline_cells::Faults;
+    use wordline_flash::example;
+    use wordline_units::{BlockId, PageId, PlaneId};
+
+    #[test]
+    fn work_that_is_suspended_and_resumed_takes_what_was_left_of_it() {
+        let mut sheet = example::sheet();
+        (sheet.timing.suspend_erase, sheet.timing.resume) = (Nanos(300), Nanos(20));
+        let (shape, features) = (Shape::new(&sheet, 1), Features::new(false));
+        let cells = DieCells::new(&sheet, Faults::default(), 1, 0);
+        let times = Times::new(&sheet, &shape, &cells, &features);
+        let mut activity = Activity::new(true);
+        let target = Target::single(PlaneId(0), BlockId(3), PageId(0));
+        let erase = activity.occupy(Class::Erase, Nanos(5), Work::new(WorkKind::Erase, target), Status::Good, times);
+        assert_eq!(erase.ready_at, Nanos(5) + sheet.timing.erase);
+        activity.set_latest(Nanos(1_000));
+        let (suspended, stopped) = activity.suspend(Class::Suspend, Stop::AtStep, Nanos(1_000), times);
+        assert_eq!((suspended.ready_at, stopped), (Nanos(1_300), Some((target, 1))));
+        assert!(!activity.is_at_rest(Nanos::MAX) && !activity.has_ended(Nanos::MAX));
+        let resumed = activity.resume(Class::Resume, Nanos(2_000), times);
+        assert_eq!(resumed.ready_at, Nanos(2_020) + (erase.ready_at - Nanos(1_000)));
+        assert!(!activity.has_ended(Nanos(2_020)) && activity.has_ended(resumed.ready_at));
+        let broken = activity.fail(Nanos(2_020), |at| *at == target);
+        assert!(broken[0].is_some() && broken[1].is_none());
+        assert!(activity.take_end().1 && !activity.is_unended());
+        activity.rest(Nanos(10));
+        assert!(activity.is_at_rest(Nanos(10)) && activity.latest() == Nanos(10));
+    }
+}

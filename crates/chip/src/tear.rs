@@ -46,3 +46,28 @@ pub(crate) fn erase(payload: Option<&mut (dyn Payload + 'static)>, blocks: &[u32
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::{Kept, PageImage, RamPayload};
+    use wordline_flash::{Mark, example};
+
+    #[test]
+    fn pages_before_the_torn_one_are_programmed_and_those_behind_it_are_not() {
+        let bytes = example::sheet().geometry.page.0 as usize;
+        let (all, marks) = (vec![7; 3 * bytes], [Mark::NOTHING; 3]);
+        let places = [0, 1, 2].map(|page| Place { block: 4, page });
+        let mut counts = [0; 3];
+        for seed in 0..30 {
+            let mut payload = RamPayload::new(&example::sheet(), 1);
+            let mut draw = Draw::new(seed, Stream::Injected, 0);
+            program(Some(&mut payload), &places, 1, Contents::of(&all, &marks), &mut draw);
+            let mut image = PageImage::new(bytes, 1);
+            let whole = places.map(|place| payload.read(place, &mut image) == Kept::Whole && image.bytes == all[..bytes]);
+            assert!(whole.is_sorted_by(|before, after| before >= after), "{whole:?}");
+            counts[whole.iter().filter(|&&is_whole| is_whole).count()] += 1;
+        }
+        assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+    }
+}
