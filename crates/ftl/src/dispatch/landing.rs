@@ -348,10 +348,10 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         let Rooms { core, panel, metadata, .. } = rooms;
         core.groups_mut().add_valid(to.0, valid);
         let now = core.now();
-        if let Some(services) = core.services_mut().get_mut() {
-            services.copied(from, to, now);
+        core.services_mut().get_mut().into_iter().for_each(|services| services.copied(from, to, now));
+        if valid > 0 {
+            news::tell(core, panel, metadata, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
         }
-        news::tell(core, panel, metadata, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
         if closes {
             placement::complete(core, panel, metadata, to.0);
         }
