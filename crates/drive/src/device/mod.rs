@@ -56,7 +56,7 @@ pub(crate) struct Order<'a> {
 /// The part of an order that stays with the firmware.
 #[derive(Debug)]
 pub(crate) enum Brings<'a> {
-    /// Nothing.
+    /// Orders that bring nothing with them.
     Nothing,
     /// Content of a program that begins at once.
     Load(Load<'a>),

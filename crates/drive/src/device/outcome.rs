@@ -7,7 +7,7 @@ use crate::due::OpSlot;
 /// Effect of a step on the firmware.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
-    /// None.
+    /// No effect.
     Nothing,
     /// A read has left its die, which is free.
     Free { core: u32, local: DieId },

@@ -62,11 +62,11 @@ pub(super) struct Read {
 /// State of a read whose page has left the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
-    /// It is tried again.
+    /// The read is tried again.
     TriesAgain,
     /// The last codewords are corrected later.
     Corrects,
-    /// It has ended.
+    /// The read has ended.
     Ended,
 }
 

@@ -30,9 +30,9 @@ pub(crate) struct Way<'a> {
 /// State of a request after one of its parts has been acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// It goes on.
+    /// The request goes on.
     GoesOn,
-    /// It is complete now.
+    /// The request is complete now.
     Complete {
         /// Slot of the request.
         slot: u32,
