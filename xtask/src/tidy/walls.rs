@@ -35,8 +35,13 @@ const WALLS: &[Wall] = &[
         outside: CORE,
     },
     Wall { name: "workload", may_name: &["units"], tests_may_name: &[], outside: None },
-    // Numbers alone: what writes files and pages is `pages`.
-    Wall { name: "figures", may_name: &["engine", "units"], tests_may_name: &[], outside: Some(&["libm", "schemars", "serde"]) },
+    // Numbers alone: `pages` writes. The catalogue looks units up in schemas, which are values of `serde_json`.
+    Wall {
+        name: "figures",
+        may_name: &["engine", "units"],
+        tests_may_name: &[],
+        outside: Some(&["libm", "schemars", "serde", "serde_json"]),
+    },
     Wall { name: "pages", may_name: &["engine", "figures", "units"], tests_may_name: &[], outside: None },
     Wall { name: "plan", may_name: &["cells", "drive", "flash", "ftl", "units", "workload"], tests_may_name: &[], outside: None },
     Wall {
