@@ -5,7 +5,7 @@ use std::fmt::Write;
 use schemars::schema_for;
 use serde_json::Value;
 
-use crate::table::{Column, INTERVALS, RATIOS, REQUESTS, SWEEP};
+use crate::table::{Column, RATIOS, REQUESTS, SWEEP, intervals};
 use wordline_figures::forensics::ForensicsResult;
 use wordline_figures::lifetime::LifetimesResult;
 use wordline_figures::report::Report;
@@ -53,7 +53,7 @@ pub fn reference_markdown() -> String {
         "one row per completed request of the measured window; instants count from the start of the run",
         REQUESTS,
     );
-    columns(&mut text, "Intervals", "one row per interval of the measured window; instants count from its start", INTERVALS);
+    columns(&mut text, "Intervals", "one row per interval of the measured window; instants count from its start", &intervals());
     columns(&mut text, "Ratios", "one row per figure and drive of a comparison", RATIOS);
     columns(&mut text, "Sweep", "one row per figure, drive and value of the key that was swept", SWEEP);
     text.push_str("\n## Self-checks\n\nEvery run keeps these accounts. If one does not balance, the command says so and exits with code 3.\n\n| account | holds when |\n|---|---|\n");

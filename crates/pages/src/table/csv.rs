@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{Cell, Column};
+use super::column::{Cell, Column};
 
 /// Lines that are gathered and written by and by.
 pub(super) struct Lines<W> {

@@ -1,14 +1,5 @@
-//! Tables as files: one row per interval, per request, per run, per ratio of a comparison, and per point of a sweep; as Parquet or as CSV.
-//!
-//! The plain column writer is enough for tables of numbers, and holds one row group of them in memory at a time. Units are in the reference and in a Parquet
-//! file's own metadata, under `unit.` and the column's name.
-
-mod about;
-mod csv;
-mod intervals;
-mod requests;
-mod runs;
-mod sweep;
+<<<<<<< HEAD
+//! Tables as files, written a row at a time, as Parquet or as CSV.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -22,11 +13,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-pub use about::about;
-pub use intervals::{INTERVALS, write_intervals};
-pub use requests::{REQUESTS, RequestLog};
-pub use runs::{RATIOS, write_ratios, write_runs};
-pub use sweep::{SWEEP, write_sweep};
+use super::column::{Cell, Column, Kind};
+use super::csv;
 
 /// A table could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -56,57 +44,6 @@ impl Format {
             Format::Csv => "csv",
         }
     }
-}
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// 64-bit integers.
-    Integer,
-    /// Double-precision numbers; null where there is nothing to measure.
-    Real,
-    /// UTF-8 words.
-    Text,
-    /// Yes or no.
-    Flag,
-}
-
-impl Kind {
-    /// The kind's name in the reference.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Integer => "integer",
-            Kind::Real => "number or null",
-            Kind::Text => "string",
-            Kind::Flag => "boolean",
-        }
-    }
-}
-
-/// One column of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// What it holds.
-    pub kind: Kind,
-    /// Its unit; empty for words and ratios.
-    pub unit: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-}
-
-/// One value of a row.
-#[derive(Clone, Debug)]
-pub enum Cell<'a> {
-    /// A whole number.
-    Integer(u64),
-    /// A number, or nothing to measure.
-    Real(Option<f64>),
-    /// A word.
-    Text(&'a ByteArray),
-    /// Yes or no.
-    Flag(bool),
 }
 
 /// The values of one column in the row group being filled.
@@ -234,6 +171,11 @@ impl<W: Write + Send> Table<W> {
         Ok(())
     }
 
+    /// Rows that are in memory.
+    pub(super) fn held(&self) -> usize {
+        self.rows
+    }
+
     /// Writes what is left and the end of the file.
     ///
     /// # Errors
@@ -258,15 +200,26 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
     let logical = (column.kind == Kind::Text).then_some(LogicalType::String);
     Type::primitive_type_builder(column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
 }
+=======
+//! Tables as files: one row per interval, per request, per run, per ratio of a comparison, and per point of a sweep; as Parquet or as CSV.
+//!
+//! The plain column writer is enough for tables of numbers, and holds one row group of them in memory at a time. Units are in the reference and in a Parquet
+//! file's own metadata, under `unit.` and the column's name.
 
-pub(crate) const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
-    Column { name, kind: Kind::Integer, unit, meaning }
-}
+mod about;
+mod column;
+mod csv;
+mod file;
+mod intervals;
+mod requests;
+mod runs;
+mod sweep;
 
-pub(crate) const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
-    Column { name, kind: Kind::Real, unit, meaning }
-}
-
-pub(crate) const fn word(name: &'static str, meaning: &'static str) -> Column {
-    Column { name, kind: Kind::Text, unit: "", meaning }
-}
+pub use about::about;
+pub use column::{Cell, Column, Kind};
+pub use file::{Format, Table, TableError};
+pub use intervals::{intervals, write_intervals};
+pub use requests::{REQUESTS, RequestLog};
+pub use runs::{RATIOS, write_ratios, write_runs};
+pub use sweep::{SWEEP, write_sweep};
+>>>>>>> 507fa14c (pages: make the table of intervals of one list, without circles)

@@ -6,7 +6,8 @@ use parquet::data_type::ByteArray;
 use wordline_engine::{Completion, Event, Observer};
 use wordline_units::{HostOp, Nanos, Priority};
 
-use super::{Cell, Column, Format, Kind, Table, TableError, integer, word};
+use super::column::{Cell, Column, Kind, integer, word};
+use super::file::{Format, Table, TableError};
 
 /// Rows in a row group: what a log holds in memory, about 10 MB.
 const GROUP: usize = 65_536;
@@ -113,7 +114,7 @@ impl<W: Write + Send> RequestLog<W> {
             Cell::Integer(u64::from(done.blank)),
             Cell::Text(&self.phase),
         ]);
-        if self.table.rows >= GROUP
+        if self.table.held() >= GROUP
             && let Err(error) = self.table.flush()
         {
             self.error = Some(error);

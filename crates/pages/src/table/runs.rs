@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
+use super::column::{Column, Kind, real, word};
 use super::csv::quoted;
-use super::{Column, Kind, real, word};
 use wordline_figures::Report;
 use wordline_figures::compare::Comparison;
 use wordline_figures::result::DriveResult;

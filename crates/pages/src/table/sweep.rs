@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::column::{Column, Kind, integer, real, word};
 use super::csv::quoted;
-use super::{Column, Kind, integer, real, word};
 use wordline_figures::Report;
 
 /// The columns of `sweep.csv`.

@@ -1,6 +1,6 @@
 //! Reads by class, who waited for whom, and stops, as tables.
 
-use super::line;
+use super::layout::line;
 use crate::number::{count, fit, number};
 use wordline_figures::catalogue::{Depth, latency};
 use wordline_figures::result::{DriveResult, StopsOf, WaitResult};

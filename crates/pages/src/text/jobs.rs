@@ -1,6 +1,6 @@
 //! What each job of a workload got beside the others, as a table.
 
-use super::line;
+use super::layout::line;
 use crate::number::{fit, number};
 use wordline_figures::DriveResult;
 use wordline_figures::catalogue::{Depth, latency};

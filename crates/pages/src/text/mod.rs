@@ -1,4 +1,5 @@
-//! Tables for a terminal, at most 100 columns wide.
+<<<<<<< HEAD
+//! One run.
 
 use wordline_units::Bytes;
 
@@ -8,17 +9,8 @@ use wordline_figures::result::{DriveResult, Latency, Wordlines};
 use crate::number::{count, fit, number, percent, share};
 use crate::phrases::{drive as of_drive, rewrites, techniques, warnings};
 
-mod classes;
-mod compared;
-mod jobs;
-mod lines;
-mod phases;
-mod swept;
-mod versions;
-
-pub use compared::compare;
-
-const WIDTH: usize = 100;
+use super::layout::{line, prose};
+use super::{classes, jobs, lines, phases, versions};
 
 /// The results of one drive.
 pub fn run(drive: &DriveResult) -> String {
@@ -48,25 +40,6 @@ pub fn run(drive: &DriveResult) -> String {
     }
     foot(&mut text, drive);
     text
-}
-
-fn line(text: &mut String, content: &str) {
-    text.push_str(content.trim_end());
-    text.push('\n');
-}
-
-/// Prose, broken between words so that it fits.
-fn prose(text: &mut String, content: &str) {
-    let mut so_far = String::from(" ");
-    for word in content.split_whitespace() {
-        if so_far.chars().count() + 1 + word.chars().count() > WIDTH {
-            line(text, &so_far);
-            so_far = String::from("   ");
-        }
-        so_far.push(' ');
-        so_far.push_str(word);
-    }
-    line(text, &so_far);
 }
 
 fn host(text: &mut String, drive: &DriveResult) {
@@ -250,3 +223,20 @@ fn foot(text: &mut String, drive: &DriveResult) {
         prose(text, &format!("NOT CHECKED: {check}."));
     }
 }
+=======
+//! Tables for a terminal, at most 100 columns wide.
+
+mod beside;
+mod classes;
+mod compared;
+mod jobs;
+mod layout;
+mod lines;
+mod phases;
+mod run;
+mod swept;
+mod versions;
+
+pub use compared::compare;
+pub use run::run;
+>>>>>>> 507fa14c (pages: make the table of intervals of one list, without circles)

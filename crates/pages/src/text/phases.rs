@@ -1,6 +1,6 @@
 //! What a drive did in each phase of a workload, as a table.
 
-use super::line;
+use super::layout::line;
 use crate::number::{fit, number};
 use wordline_figures::result::DriveResult;
 

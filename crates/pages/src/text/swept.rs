@@ -2,8 +2,8 @@
 
 use wordline_units::Bytes;
 
-use super::compared::told;
-use super::{WIDTH, line, prose};
+use super::beside::told;
+use super::layout::{WIDTH, line, prose};
 use crate::number::fit;
 use crate::phrases::comparison::with_interval;
 use wordline_figures::Report;

@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, RowAccessor};
 use wordline_engine::Observer;
 use wordline_figures::{CellResult, DriveDetail, Report, Violation};
-use wordline_pages::table::{Format, INTERVALS, RATIOS, REQUESTS, RequestLog, write_intervals, write_ratios, write_runs};
+use wordline_pages::table::{Format, RATIOS, REQUESTS, RequestLog, intervals, write_intervals, write_ratios, write_runs};
 use wordline_pages::{html, json, reference, text};
 use wordline_units::Nanos;
 
@@ -313,7 +313,7 @@ fn intervals_hold_every_drive_and_null_where_nothing_was_measured() {
     ]);
     let reader = SerializedFileReader::new(Buffer::from(write_intervals(Format::Parquet, Vec::new(), &details, &[]).unwrap())).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows() as usize, details[0].rows.len() + details[1].rows.len());
-    let place = |name: &str| INTERVALS.iter().position(|column| column.name == name).unwrap();
+    let place = |name: &str| intervals().iter().position(|column| column.name == name).unwrap();
     for row in reader.get_row_iter(None).unwrap() {
         let row = row.unwrap();
         let written = row.get_long(place("writes")).unwrap() > 0;
@@ -337,8 +337,8 @@ fn a_table_in_csv_is_the_one_in_parquet() {
         log.finish().unwrap()
     });
     let (_, details) = report(&[Toy { name: "reads", mix: (100, 0), requests: 2_000, ..Toy::default() }]);
-    let intervals = [Format::Parquet, Format::Csv].map(|format| write_intervals(format, Vec::new(), &details, &[]).unwrap());
-    for ([parquet, csv], columns) in [(logs, REQUESTS), (intervals, INTERVALS)] {
+    let rows = [Format::Parquet, Format::Csv].map(|format| write_intervals(format, Vec::new(), &details, &[]).unwrap());
+    for ([parquet, csv], columns) in [(logs, REQUESTS.to_vec()), (rows, intervals())] {
         let lines = fields(csv);
         assert_eq!(lines[0], columns.iter().map(|column| column.name).collect::<Vec<_>>());
         let reader = SerializedFileReader::new(Buffer::from(parquet)).unwrap();

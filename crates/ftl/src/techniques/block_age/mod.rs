@@ -18,7 +18,8 @@ use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{
-    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Leap, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear, Why, Worn, ignores,
+    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Leap, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear, Why, Worn,
+    ignores,
 };
 use crate::techniques::work::{NEVER, Work, WorkKind};
 
