@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Crates that a run is made of, in the order of their names.
-const CRATES: [&str; 11] = ["cells", "chip", "drive", "engine", "flash", "ftl", "plan", "report", "runs", "units", "workload"];
+const CRATES: [&str; 12] = ["cells", "chip", "drive", "engine", "figures", "flash", "ftl", "pages", "plan", "runs", "units", "workload"];
 /// Files beside them that decide what a name means.
 const FILES: [&str; 4] = ["chips", "drives", "studies/workloads", "studies/stages.toml"];
 /// Packages from elsewhere that a result could depend on.
@@ -14,6 +14,7 @@ fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo names it")).join("../..");
     let mut hasher = blake3::Hasher::new();
     let sources = CRATES.map(|name| format!("crates/{name}/src"));
+    sources.iter().for_each(|place| assert!(root.join(place).is_dir(), "{place} is no folder: a crate has moved"));
     for place in sources.iter().map(String::as_str).chain(FILES) {
         println!("cargo:rerun-if-changed={}", root.join(place).display());
         take(&root, &root.join(place), &mut hasher);

@@ -92,8 +92,11 @@ fn host() -> Vec<Figure> {
     ]
 }
 
+/// Latency of one kind of request.
+type OfKind = fn(&ByOp<Latency>) -> Option<&Latency>;
+
 /// Kinds of requests, with their latencies.
-const KINDS: [(&str, fn(&ByOp<Latency>) -> Option<&Latency>); 4] = [
+const KINDS: [(&str, OfKind); 4] = [
     ("read", |by| by.read.as_ref()),
     ("write", |by| by.write.as_ref()),
     ("trim", |by| by.trim.as_ref()),
