@@ -21,7 +21,8 @@ also takes `1MiB`).
 {\"ok\":true,\"in_effect\":[\"priority: the class of requests in the stretch, in the host queues and at the dies\"],\"only_kept\":[]}
 ```
 
-A line has at most 64 KiB. A client that stops in the middle of one, or does not take an answer, is dropped after half a minute. The number of clients is 16 at most.
+A line has at most 64 KiB. A client that stops in the middle of one, or does not take an answer, is dropped after half a minute. The number of clients is
+16 at most.
 
 ## Commands
 ";
@@ -87,7 +88,8 @@ drive's own, virtual time. `live` has the fields of served drives alone:
 ## Hints
 
 A hint is advice for a stretch of the drive. It is kept as long as the server runs. A client gives the same for its whole connection by the name it
-opens: `disk@high`, `disk@insecure,short`. If both give a hint of one kind, the stretch counts. The priority is the class of the request in the host's queues, taken in by
+opens: `disk@high`, `disk@insecure,short`. If both give a hint of one kind, the stretch counts. The priority is the class of the request in the host's
+queues, taken in by
 weighted round robin with an urgent class, and the order in which a die serves reads. Data written as insecure is marked so on flash, and a drive
 with a sanitiser (such as `secssd`) lets it stay there when it is stale. Data without a security hint is secure, and so is a write with any secure part. A hint
 applies to later writes, not to data already there. The other kinds are kept and shown, and the answer lists them as such.
@@ -141,7 +143,8 @@ status of the operations that it orders. Offsets stand for the flash pages that 
 by the firmware itself, to move or complete data, counts too; data that it could not read is lost for good, until the host writes it
 again. A power cut ends the process with exit code 5.
 
-The effect of a fault is the same for the same seed, if the requests and the order itself come at the same instants of virtual time. With `--timing off` a server
+The effect of a fault is the same for the same seed, if the requests and the order itself come at the same instants of virtual time. With `--timing off` a
+server
 takes them as its clients' threads bring them, and with another timing by the wall clock. Two servers under several clients are therefore cut in different
 operations by the same `fault power-cut`, and two servers under one client that asks one thing at a time, with `--timing off`, in the same.
 

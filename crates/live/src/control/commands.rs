@@ -15,7 +15,7 @@ use crate::hints::Change;
 pub struct Command {
     /// Name, the value of `do`.
     pub word: &'static str,
-    /// Description.
+    /// Description in the reference and in `ctl help`.
     pub what: &'static str,
     /// Keys it takes.
     pub arguments: &'static [Argument],

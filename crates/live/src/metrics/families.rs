@@ -18,7 +18,7 @@ pub struct Family {
     pub kind: Kind,
     /// Unit, which ends the name; empty for a number or a share.
     pub unit: &'static str,
-    /// Description.
+    /// Description in the reference and after `# HELP`.
     pub help: &'static str,
     samples: fn(&Seen<'_>, &mut Text),
 }
