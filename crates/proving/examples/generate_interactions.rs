@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_cells::Retries;
 use wordline_drive::{Config, Pace};
@@ -150,16 +151,29 @@ fn with_the_first(of: &[Choice], count: u32) -> Vec<u32> {
     subsets(of).into_iter().filter(|set| set.count_ones() < 2 || set.trailing_zeros() < count).collect()
 }
 
-/// What each of `sets` does, and what its members do to each other; `between` stands between the two tables.
+/// Results of `work` for each of `items`, in their order, made on all cores.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, threads) = (AtomicUsize::new(0), std::thread::available_parallelism().map_or(1, usize::from));
+    let numbered = |index: usize| items.get(index).map(|item| (index, work(item)));
+    let mut made: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..threads)
+            .map(|_| scope.spawn(|| std::iter::from_fn(|| numbered(next.fetch_add(1, Ordering::Relaxed))).collect::<Vec<_>>()))
+            .collect();
+        all.into_iter().flat_map(|thread| thread.join().expect("no run panics")).collect()
+    });
+    made.sort_by_key(|&(index, _)| index);
+    made.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Effects of each of `sets`, and of its members on each other; `between` stands between the two tables.
 fn tables(text: &mut String, of: &[Choice], sets: &[u32], config: fn(&[Choice]) -> Config, between: &str) {
-    let mut spread = [0.0_f64; MULTIPLES];
-    let measure = |&set: &u32| {
+    let measured = in_parallel(sets, |&set| {
         eprintln!("{}", name(of, set));
-        let (means, spreads) = measure_all(&config(&chosen(of, set)));
-        spread = [0, 1, 2, 3].map(|index| spread[index].max(spreads[index]));
-        (set, means)
-    };
-    let rows: Vec<(u32, Figures)> = sets.iter().map(measure).collect();
+        measure_all(&config(&chosen(of, set)))
+    });
+    let apart = |most: [f64; MULTIPLES], (_, spreads): &(Figures, Figures)| [0, 1, 2, 3].map(|index| most[index].max(spreads[index]));
+    let spread = measured.iter().fold([0.0; MULTIPLES], apart);
+    let rows: Vec<(u32, Figures)> = sets.iter().zip(measured).map(|(&set, (means, _))| (set, means)).collect();
     let none = rows[0].1;
     let ratios = |figures: &Figures| [0, 1, 2, 3].map(|index| figures[index] / none[index]);
     let tells_stops = config(&[]).sheet.capabilities.stop_at_step;
