@@ -119,7 +119,17 @@ impl Die {
             Command::Read { target, cache: false } => self.read(Class::Read, command, target, now),
             Command::Read { target, cache: true } => self.read(Class::CacheRead, command, target, now),
             Command::SetFeature { .. } | Command::GetFeature { .. } => self.set_or_get(command, now),
-            _ => self.issue_rarer(command, now),
+            Command::DataOut { .. }
+            | Command::DataIn { .. }
+            | Command::Program { .. }
+            | Command::CopybackProgram { .. }
+            | Command::Erase { .. }
+            | Command::Sanitise { .. }
+            | Command::Suspend { .. }
+            | Command::Resume
+            | Command::Status
+            | Command::Abort
+            | Command::Reset => self.issue_rarer(command, now),
         }
     }
 

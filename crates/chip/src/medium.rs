@@ -17,7 +17,7 @@ use crate::place::{Place, Shape, UNITS_MAX, planes};
 use crate::registers::Registers;
 use crate::ruined::Ruined;
 use crate::seal::{SEALED_UNIT, Seals};
-use crate::spare::{PADDING, Spare};
+use crate::spare::PADDING;
 use crate::work::{Work, WorkKind};
 
 /// Blocks, cells and contents.
@@ -354,11 +354,11 @@ impl Medium {
             // Unit by unit through a small array, because the spare areas of the two blocks may be in different forms.
             let units = &mut [PADDING; UNITS_MAX as usize][..self.shape().units() as usize];
             if !sealed && self.blocks.is_programmed(from) {
-                match self.blocks.of(from.block).spare() {
-                    Spare::Stored => units.copy_from_slice(&self.stored(from)),
-                    spare => {
-                        (0..).zip(units.iter_mut()).for_each(|(unit, lpn)| *lpn = spare.get(self.shape(), from.page, unit));
-                    }
+                let spare = self.blocks.of(from.block).spare();
+                if spare.is_stored() {
+                    units.copy_from_slice(&self.stored(from));
+                } else {
+                    (0..).zip(units.iter_mut()).for_each(|(unit, lpn)| *lpn = spare.get(self.shape(), from.page, unit));
                 }
             }
             self.blocks.program(to, units);
@@ -539,10 +539,8 @@ impl Medium {
         } else if self.seals.hides(place, now, &self.cells) {
             SEALED_UNIT
         } else {
-            match self.blocks.of(place.block).spare() {
-                Spare::Stored => self.stored(place)[unit as usize],
-                spare => spare.get(self.shape(), place.page, unit),
-            }
+            let spare = self.blocks.of(place.block).spare();
+            if spare.is_stored() { self.stored(place)[unit as usize] } else { spare.get(self.shape(), place.page, unit) }
         }
     }
 
@@ -550,11 +548,7 @@ impl Medium {
     #[inline(always)]
     pub(crate) fn append_spare(&self, place: Place, now: Nanos, into: &mut Vec<Lpn>) {
         let block = self.blocks.of(place.block);
-        if self.blocks.is_plain()
-            && self.seals.is_empty()
-            && place.page < u32::from(block.next_page())
-            && !matches!(block.spare(), Spare::Stored)
-        {
+        if self.blocks.is_plain() && self.seals.is_empty() && place.page < u32::from(block.next_page()) && !block.spare().is_stored() {
             block.spare().append(self.shape(), place.page, into);
         } else {
             self.append_unusual(place, now, into);
@@ -570,10 +564,8 @@ impl Medium {
         } else if self.seals.hides(place, now, &self.cells) {
             into.extend(std::iter::repeat_n(SEALED_UNIT, units));
         } else {
-            match self.blocks.of(place.block).spare() {
-                Spare::Stored => into.extend(self.stored(place)),
-                spare => spare.append(self.shape(), place.page, into),
-            }
+            let spare = self.blocks.of(place.block).spare();
+            if spare.is_stored() { into.extend(self.stored(place)) } else { spare.append(self.shape(), place.page, into) }
         }
     }
 

@@ -28,6 +28,12 @@ pub(crate) enum Spare {
 }
 
 impl Spare {
+    /// True if the store has the numbers.
+    #[inline]
+    pub(crate) fn is_stored(&self) -> bool {
+        matches!(self, Spare::Stored)
+    }
+
     /// The number in unit `unit` of page `page`.
     #[inline]
     pub(crate) fn get(&self, shape: &Shape, page: u32, unit: u32) -> Lpn {
@@ -43,10 +49,12 @@ impl Spare {
     /// Append the numbers of page `page`.
     #[inline(always)]
     pub(crate) fn append(&self, shape: &Shape, page: u32, into: &mut Vec<Lpn>) {
-        match self {
-            Spare::PageGrain(pages) if shape.units() == 1 => into.push(Lpn(pages[page as usize])),
-            _ => self.append_run(shape, page, into),
+        if let Spare::PageGrain(pages) = self
+            && shape.units() == 1
+        {
+            return into.push(Lpn(pages[page as usize]));
         }
+        self.append_run(shape, page, into);
     }
 
     /// Append the numbers of a page of several units, or of any form.
@@ -75,11 +83,12 @@ impl Spare {
     /// Write a page's units.
     #[inline(always)]
     pub(crate) fn set(&mut self, shape: &Shape, page: u32, units: &[Lpn]) {
-        match self {
-            // With one unit per page the two arrays are the same array.
-            Spare::PageGrain(pages) if let &[lpn] = units => pages[page as usize] = lpn.0,
-            _ => self.set_run(shape, page, units),
+        // With one unit per page the two arrays are the same array.
+        if let (Spare::PageGrain(pages), &[lpn]) = (&mut *self, units) {
+            pages[page as usize] = lpn.0;
+            return;
         }
+        self.set_run(shape, page, units);
     }
 
     /// Write the units of a page of several, or of any form.
