@@ -373,7 +373,11 @@ impl Machine {
                 }
             }
             Outcome::Loaded { op } => self.begin_loaded(now, op),
-            outcome => self.take_rarer(now, outcome),
+            outcome @ (Outcome::Failed { .. }
+            | Outcome::MayYield { .. }
+            | Outcome::Held { .. }
+            | Outcome::Aborted { .. }
+            | Outcome::Refused { .. }) => self.take_rarer(now, outcome),
         }
     }
 
