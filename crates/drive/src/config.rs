@@ -116,7 +116,7 @@ impl Default for Weights {
 /// Steps of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchSteps {
-    /// Distance between two positions of a reference, in steps of [`ReadOffsets::STEP`]; 0: there is no search.
+    /// Distance between two positions of a reference, in steps of [`wordline_flash::ReadOffsets::STEP`]; 0: there is no search.
     pub width: u8,
     /// Number of positions to each side of where the search begins.
     pub reach: u8,

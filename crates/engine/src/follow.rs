@@ -1,7 +1,7 @@
-//! What becomes of data: the steps of single mapping units, for observers that follow them.
+//! Steps of single mapping units, for observers that follow them.
 //!
-//! Events say what a drive does. Whose data is where takes more to say, a step for every unit of every program, and nearly nobody wants to know; so it is told
-//! only to observers that ask for it ([`Observer::FOLLOWS`](crate::Observer::FOLLOWS)), and is no part of the event log.
+//! Events are what a drive does. The place of each unit takes more, a step for every unit of every program, and few observers need it: only those that follow
+//! units ([`Observer::follows`](crate::Observer::follows)) get steps, and the event log has none of them.
 //!
 //! Each [`UnitStep::Taken`] of a die is followed by one [`UnitStep::Landed`] of the same die, in the same order, since a die programs one thing at a time.
 //! Steps of a program that has ended come after its event. What is mapped when the watching begins, the drive can tell.

@@ -182,9 +182,9 @@ pub enum Need {
     Sanitise(Sanitisation),
     /// The chip's file has this table.
     Table(Table),
-    /// Some technique tells the wear of blocks: it answers [`Hook::WearOf`](super::hooks::Hook::WearOf).
+    /// Some technique tells the wear of blocks: it answers [`Hook::WearOf`].
     Wear,
-    /// No technique keeps keys of places: none answers [`Hook::KeyStore`](super::hooks::Hook::KeyStore).
+    /// No technique keeps keys of places: none answers [`Hook::KeyStore`].
     NoKeys,
     /// The feature is needed only where the parameter of this key has this value.
     Where(&'static str, Value, &'static Need),
