@@ -40,9 +40,42 @@ fn small() -> Changes {
 /// Conditions of benches of blocks by their age.
 const BY_AGE: &str = "size = \"whole\"\nlengths = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2]\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"mailserver\"]";
 
+/// Parts of the benches, so that no test is much longer than the others.
+const PARTS: usize = 6;
+
 #[test]
-fn benches_find_the_same_with_one_thread_and_with_several() {
-    for bench in BENCHES.iter().filter(|bench| bench.name != "life") {
+fn benches_find_the_same_with_one_thread_and_with_several_in_part_1() {
+    benches_find_the_same(0);
+}
+
+#[test]
+fn benches_find_the_same_with_one_thread_and_with_several_in_part_2() {
+    benches_find_the_same(1);
+}
+
+#[test]
+fn benches_find_the_same_with_one_thread_and_with_several_in_part_3() {
+    benches_find_the_same(2);
+}
+
+#[test]
+fn benches_find_the_same_with_one_thread_and_with_several_in_part_4() {
+    benches_find_the_same(3);
+}
+
+#[test]
+fn benches_find_the_same_with_one_thread_and_with_several_in_part_5() {
+    benches_find_the_same(4);
+}
+
+#[test]
+fn benches_find_the_same_with_one_thread_and_with_several_in_part_6() {
+    benches_find_the_same(PARTS - 1);
+}
+
+/// Runs every [`PARTS`]th bench from number `part` on with one thread and with three.
+fn benches_find_the_same(part: usize) {
+    for bench in BENCHES.iter().skip(part).step_by(PARTS).filter(|bench| bench.name != "life") {
         // Chips with margins have blocks of one shape only, so that a small drive of them has few, and much of them spare.
         let few: &[&str] = match bench.name {
             "alike" | "followers" | "bursts" => &["geometry.blocks=12", "mapping.over_provisioning=70 %"],
