@@ -472,8 +472,8 @@ impl Drive {
     }
 
     /// Reads `units` of the host so many times without timing, in a sample: each unit that holds something is read equally often, one read for up to
-    /// [`crate::READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands for. The firmware
-    /// ends what it has begun after every eight of them.
+    /// [`crate::READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands
+    /// for. The firmware ends what it has begun after every eight of them.
     ///
     /// Time does not pass: whoever calls lets it go on, [`Drive::run_until`].
     ///
