@@ -38,6 +38,10 @@ struct Leaky {
 }
 
 impl Payload for Leaky {
+    fn persistent(&self) -> Option<&dyn Persistent> {
+        Some(self)
+    }
+
     fn program(&mut self, place: Place, contents: Contents<'_>) {
         self.inner.program(place, contents);
     }

@@ -92,6 +92,10 @@ impl<P: Persistent> Wicked<P> {
 }
 
 impl<P: Persistent> Payload for Wicked<P> {
+    fn persistent(&self) -> Option<&dyn Persistent> {
+        Some(self)
+    }
+
     fn program(&mut self, place: Place, contents: Contents<'_>) {
         if self.takes(place) {
             self.inner.program(place, contents);

@@ -68,6 +68,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("placement.order", &["horizontal-first", "mixed"]),
     ("placement.threshold", &["0 %", "50 %", "100 %"]),
     ("placement.open_blocks", &["1", "2", "3"]),
+    ("placement.moved_blocks", &["1", "2", "5"]),
     ("recovery.on", &["true", "false"]),
     ("recovery.checkpoint_every", &["1", "4", "32", "none"]),
     ("recovery.oob_copies", &["true", "false"]),
