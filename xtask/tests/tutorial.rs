@@ -150,7 +150,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository")
 }
 
-/// A copy of a part of the workspace. What it needs from outside is taken from the target folder of the workspace, where it is built anyway.
+/// A copy of a part of the workspace.
 struct Scratch {
     tree: PathBuf,
     target: PathBuf,
@@ -163,8 +163,7 @@ impl Scratch {
         let tree = scratch.join("tree");
         let _ = fs::remove_dir_all(&tree);
         copy_crates(root(), &tree, crates);
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder").to_owned();
-        Scratch { tree, target }
+        Scratch { tree, target: scratch.join("target") }
     }
 
     /// Do what the code blocks of a page say.
@@ -181,6 +180,12 @@ impl Scratch {
             .args(rest)
             .current_dir(&self.tree)
             .env("CARGO_TARGET_DIR", &self.target)
+            // Compiling takes longer than running here.
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_TEST_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("CARGO_PROFILE_TEST_DEBUG", "0")
+            .env("RUSTFLAGS", "-D warnings")
             .output()
             .expect("cargo starts")
     }
@@ -278,21 +283,11 @@ fn copy_crates(root: &Path, tree: &Path, crates: &[&str]) {
     let workspace = manifest["workspace"].as_table_mut().expect("the root is a workspace");
     workspace.remove("default-members");
     workspace.insert("members".to_owned(), members.into_iter().map(toml::Value::String).collect::<Vec<_>>().into());
-    // Flags of the compiler would build everything from outside anew, so that warnings are denied as lints of the workspace.
-    let lints = workspace["lints"]["rust"].as_table_mut().expect("a table of lints");
-    lints.insert("warnings".to_owned(), toml::Value::String("deny".to_owned()));
-    let profile: toml::Table = OWN_PROFILE.parse().expect("a profile");
-    manifest.insert("profile".to_owned(), toml::Value::Table(profile));
     fs::write(tree.join("Cargo.toml"), manifest.to_string()).expect("writable");
     for file in ["Cargo.lock", "rust-toolchain.toml"] {
         fs::copy(root.join(file), tree.join(file)).expect("copied");
     }
 }
-
-/// Profiles of the copies: compiling their crates takes longer than running them, and crates from outside are built as those of the workspace are.
-const OWN_PROFILE: &str = r#"
-dev = { opt-level = 0, debug = false, package = { "*" = { opt-level = 2, debug = false } } }
-"#;
 
 /// Copies a folder and all below it.
 fn copy(from: &Path, to: &Path) {
