@@ -5,54 +5,54 @@
 pub enum Op {
     /// Read a range.
     Read {
-        /// From here.
+        /// First byte.
         offset: u64,
-        /// So many bytes.
+        /// Number of bytes.
         length: u32,
     },
     /// Write a range.
     Write {
-        /// To here.
+        /// First byte.
         offset: u64,
         /// The bytes to write.
         data: Vec<u8>,
         /// Durable before it is answered.
         fua: bool,
     },
-    /// Every write that was answered before becomes durable before this is answered.
+    /// Writes that were answered before become durable before this is answered.
     Flush,
-    /// The contents are no longer needed.
+    /// Give up the contents of a range.
     Trim {
-        /// From here.
+        /// First byte.
         offset: u64,
-        /// So many bytes.
+        /// Number of bytes.
         length: u64,
         /// Durable before it is answered.
         fua: bool,
     },
-    /// It reads as zeroes from now on.
+    /// Make a range read as zeroes.
     WriteZeroes {
-        /// From here.
+        /// First byte.
         offset: u64,
-        /// So many bytes.
+        /// Number of bytes.
         length: u64,
-        /// How the zeroes are made.
+        /// Way of making the zeroes.
         how: ZeroHow,
         /// Durable before it is answered.
         fua: bool,
     },
-    /// Will be read soon.
+    /// Announce a range that will be read soon.
     Cache {
-        /// From here.
+        /// First byte.
         offset: u64,
-        /// So many bytes.
+        /// Number of bytes.
         length: u64,
     },
     /// Facts about a range, in every context that the session chose.
     BlockStatus {
-        /// From here.
+        /// First byte.
         offset: u64,
-        /// So many bytes.
+        /// Number of bytes.
         length: u64,
         /// The first extent is enough.
         one: bool,

@@ -46,9 +46,15 @@ impl Drive {
         Drive { machine, leaps: Leaps::default() }
     }
 
-    /// Events that no observer has been shown yet.
-    pub(crate) fn events(&mut self) -> &mut Events {
-        self.machine.events()
+    /// Shows `observer` all events since the last time, in their order. A drive that is watched keeps them until then; calls that take an observer show it
+    /// what happens in them, but for the last few events.
+    pub fn show(&mut self, observer: &mut dyn Observer) {
+        self.machine.events().show(observer);
+    }
+
+    /// Refuses a `deed` that only a drive without bytes can do: its pages would be written without them.
+    fn without_bytes(&self, deed: &str) {
+        assert!(self.machine.data().is_none(), "a drive that keeps bytes cannot {deed}");
     }
 
     /// Creates a new drive, with all blocks erased. The drive keeps no bytes.
@@ -170,8 +176,8 @@ impl Drive {
     }
 
     /// Executes all events up to `until`, which becomes the present instant.
-    pub fn run_until(&mut self, until: Nanos) {
-        self.machine.run_until(until)
+    pub fn run_until(&mut self, until: Nanos, observer: &mut dyn Observer) {
+        self.machine.run_until(until, Some(observer));
     }
 
     /// Submits `request`, which arrives now, with `bytes` if it is a write. Its [`wordline_engine::Event::Completed`] carries the returned id, which is
@@ -324,7 +330,11 @@ impl Drive {
 
     /// Makes a new drive look as if its first `units` units had been written once in order. Neither time nor memory is spent per unit where whole pages are
     /// programmed one by one.
+    ///
+    /// # Panics
+    /// If the drive keeps bytes.
     pub fn construct_filled(&mut self, units: u64) {
+        self.without_bytes("be constructed filled");
         let (parts, host) = self.machine.parts_and_host();
         construct::construct_filled(parts, host, units);
     }
@@ -334,8 +344,9 @@ impl Drive {
     /// that differs from the real thing.
     ///
     /// # Panics
-    /// If there is not one share for each core, between 0 and 1, or if the drive is not new.
+    /// If there is not one share for each core, between 0 and 1, or if the drive is not new or keeps bytes.
     pub fn construct_steady(&mut self, fills: &[f64], seed: u64) {
+        self.without_bytes("be constructed steady");
         let (parts, host) = self.machine.parts_and_host();
         construct::construct_steady(parts, host, fills, seed);
     }
@@ -343,7 +354,7 @@ impl Drive {
     /// Makes a new drive look as if the first `fraction` of it had been written once in order.
     ///
     /// # Panics
-    /// If `fraction` is not between 0 and 1, or if the drive is not new.
+    /// If `fraction` is not between 0 and 1, or if the drive is not new or keeps bytes.
     pub fn fill(&mut self, fraction: f64) {
         assert!((0.0..=1.0).contains(&fraction), "a drive can be filled to between 0 and 1, not {fraction}");
         self.construct_filled((self.config().exported_units as f64 * fraction) as u64);
@@ -356,8 +367,9 @@ impl Drive {
     /// Stops early where the drive wears out; [`Drive::is_worn_out`] tells.
     ///
     /// # Panics
-    /// If the drive is not quiet ([`Drive::settle`] makes it so), or if a request ends beyond it.
+    /// If the drive is not quiet ([`Drive::settle`] makes it so) or keeps bytes, or if a request ends beyond it.
     pub fn age(&mut self, load: &mut impl Iterator<Item = HostRequest>, count: u64) -> Aged {
+        self.without_bytes("be aged");
         precondition::age(&mut self.machine, load, count, self.leaps.read_times())
     }
 
@@ -418,8 +430,8 @@ impl Drive {
     /// # Panics
     ///
     /// If the drive does not come to rest: see [`Drive::try_settle`].
-    pub fn settle(&mut self) {
-        rest::settle(&mut self.machine);
+    pub fn settle(&mut self, observer: &mut dyn Observer) {
+        rest::settle(&mut self.machine, Some(observer));
     }
 
     /// Lets the drive finish its work as [`Drive::settle`] does.
@@ -427,14 +439,14 @@ impl Drive {
     /// # Errors
     ///
     /// The drive has worked for as long as several rewrites of all that it holds take, and goes on.
-    pub fn try_settle(&mut self) -> Result<(), Restless> {
-        rest::try_settle(&mut self.machine)
+    pub fn try_settle(&mut self, observer: &mut dyn Observer) -> Result<(), Restless> {
+        rest::try_settle(&mut self.machine, Some(observer))
     }
 
     /// Shuts the drive down in order, with a last record in the journal. The next [`Drive::wake`] reports a clean start, if nothing is written in between.
     /// No request may be under way.
-    pub fn go_down(&mut self) {
-        rest::go_down(&mut self.machine);
+    pub fn go_down(&mut self, observer: &mut dyn Observer) {
+        rest::go_down(&mut self.machine, observer);
     }
 
     /// Work that keeps the drive from resting, in the words of a message: requests of the host, then the work of each core. Empty: an image can be taken,
@@ -444,7 +456,11 @@ impl Drive {
     }
 
     /// Begins an epoch: the use of each block is counted from now on.
+    ///
+    /// # Panics
+    /// If the drive keeps bytes.
     pub fn begin_epoch(&mut self) {
+        self.without_bytes("live in epochs");
         self.leaps.begin_epoch(&mut self.machine);
     }
 
@@ -456,7 +472,7 @@ impl Drive {
         leap::leap_bound(&self.machine, times)
     }
 
-    /// Skips `times` epochs like the present one, or as many as [`Drive::leap_bound`] allows. The present epoch goes on: whoever wants to skip more begins the
+    /// Skips `times` epochs like the present one, or as many as [`Drive::leap_bound`] allows. The present epoch goes on: to skip more, begin the
     /// next one first.
     ///
     /// # Panics
@@ -475,11 +491,12 @@ impl Drive {
     /// [`crate::READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands
     /// for. The firmware ends what it has begun after every eight of them.
     ///
-    /// Time does not pass: whoever calls lets it go on, [`Drive::run_until`].
+    /// Time does not pass: callers let it go on by [`Drive::run_until`].
     ///
     /// # Panics
-    /// If the drive is not quiet.
+    /// If the drive is not quiet, or keeps bytes.
     pub fn read_leap(&mut self, units: Range<u64>, reads: u64) -> ReadLeapt {
+        self.without_bytes("be read in leaps");
         self.leaps.read_leap(&mut self.machine, units, reads)
     }
 
@@ -494,7 +511,14 @@ impl Drive {
     }
 
     /// Image of the drive as plain data.
+    ///
+    /// # Errors
+    /// The drive is not quiet.
+    ///
+    /// # Panics
+    /// If the drive keeps bytes, which no image has.
     pub fn image(&self) -> Result<Image, NotQuiet> {
+        self.without_bytes("be an image");
         image::image(&self.machine)
     }
 

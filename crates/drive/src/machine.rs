@@ -230,9 +230,7 @@ impl Machine {
                 panic!("{}", self.post_mortem("nothing is due, yet requests are outstanding"));
             };
             self.handle(now, due);
-            if self.events.is_full() {
-                self.events.show(observer);
-            }
+            self.show_full(observer);
         }
         self.host.completed() - before
     }
@@ -249,9 +247,7 @@ impl Machine {
         let goal = completions.map_or(u64::MAX, |count| before.saturating_add(count));
         let mut looked_at = None;
         while self.host.completed() < goal {
-            if self.events.is_full() {
-                self.events.show(observer);
-            }
+            self.show_full(observer);
             if looked_at != Some(self.host.completed()) {
                 looked_at = Some(self.host.completed());
                 jobs.refill(self.now(), load, self, Machine::outstanding_of, Machine::arrive);
@@ -289,10 +285,13 @@ impl Machine {
     }
 
     /// Executes all events up to `until`, which becomes the present instant.
-    pub(crate) fn run_until(&mut self, until: Nanos) {
+    pub(crate) fn run_until(&mut self, until: Nanos, mut observer: Option<&mut dyn Observer>) {
         while self.calendar.next_at().is_some_and(|at| at <= until) {
             if !self.step() {
                 return;
+            }
+            if let Some(observer) = &mut observer {
+                self.show_full(*observer);
             }
         }
         self.calendar.advance(until);
@@ -332,6 +331,14 @@ impl Machine {
         self.emit(now, Event::Arrived { request: RequestId(slot), op, attributes, sectors });
         let Machine { host, device, ftls, calendar, .. } = self;
         host.admit(now, slot, &mut Way { device, ftls, calendar });
+    }
+
+    /// Show `observer` the events so far, if they are many.
+    #[inline(always)]
+    pub(crate) fn show_full(&mut self, observer: &mut dyn Observer) {
+        if self.events.is_full() {
+            self.events.show(observer);
+        }
     }
 
     /// Submit `part` of a request to its core.

@@ -148,12 +148,29 @@ impl<O: Observer> Watched<O> {
 
     /// See [`Drive::run_until`].
     pub fn run_until(&mut self, until: Nanos) {
-        while self.drive.next_at().is_some_and(|at| at <= until) && self.drive.step() {
-            if self.drive.events().is_full() {
-                self.show();
-            }
-        }
-        self.drive.run_until(until);
+        self.drive.run_until(until, &mut self.observer);
+        self.show();
+    }
+
+    /// See [`Drive::settle`].
+    pub fn settle(&mut self) {
+        self.drive.settle(&mut self.observer);
+        self.show();
+    }
+
+    /// See [`Drive::try_settle`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_settle(&mut self) -> Result<(), Restless> {
+        let outcome = self.drive.try_settle(&mut self.observer);
+        self.show();
+        outcome
+    }
+
+    /// See [`Drive::go_down`].
+    pub fn go_down(&mut self) {
+        self.drive.go_down(&mut self.observer);
         self.show();
     }
 
@@ -183,13 +200,10 @@ impl<O: Observer> Watched<O> {
         fn set_age(age: &Age);
         fn set_temperature(temperature: Celsius) -> bool;
         fn spare_next(core: u32, group: BlockGroup, wordlines: WordlineSet) -> Result<(), &'static str>;
-        fn settle();
-        fn try_settle() -> Result<(), Restless>;
-        fn go_down();
     }
 
     fn show(&mut self) {
-        self.drive.events().show(&mut self.observer);
+        self.drive.show(&mut self.observer);
     }
 
     fn shown(mut self) -> Watched<O> {

@@ -241,7 +241,7 @@ impl Server {
         self.taken += into.len() as u64;
     }
 
-    /// So many bytes of what was taken are on their way, or never will be.
+    /// Note that a number of the taken bytes are on their way, or never will be.
     ///
     /// # Panics
     /// If there were not so many.

@@ -87,7 +87,7 @@ pub struct Limit {
 /// An amount of data, absolute or relative to the drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// So many bytes.
+    /// Number of bytes.
     Bytes(Bytes),
     /// This fraction of the drive's capacity.
     OfDrive(f64),

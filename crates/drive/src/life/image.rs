@@ -248,7 +248,7 @@ fn restore_parts(machine: &mut Machine, image: Image) -> Result<(), &'static str
 /// Creates a drive as [`from_image`] does, at the instant `now` at which the image was taken: the content of the cells is as old as it was then.
 pub(crate) fn from_image_at(config: Config, image: Image, now: Nanos, events: Events) -> Result<Machine, ImageError> {
     let mut machine = restored(config, image, events)?;
-    machine.run_until(now);
+    machine.run_until(now, None);
     machine.ftls_mut().iter_mut().for_each(|ftl| ftl.go_on_from(now));
     Ok(machine)
 }

@@ -172,9 +172,9 @@ impl Leaps {
         machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.end_leap());
         // The instants of the cells are those of the leap's end by now.
         let end = machine.now() + took;
-        machine.run_until(end);
+        machine.run_until(end, None);
         if !is_quiet(machine) {
-            settle(machine);
+            settle(machine, None);
         }
         Leapt { times, bound, took }
     }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use wordline_engine::Observer;
 use wordline_ftl::Firmware;
 use wordline_units::{HostOp, HostRequest};
 
@@ -34,23 +35,24 @@ impl Error for Restless {}
 /// # Panics
 ///
 /// If the drive does not come to rest: see [`Drive::try_settle`].
-pub(crate) fn settle(machine: &mut Machine) {
-    try_settle(machine).unwrap_or_else(|restless| panic!("{}", machine.post_mortem(&restless.to_string())));
+pub(crate) fn settle(machine: &mut Machine, observer: Option<&mut dyn Observer>) {
+    try_settle(machine, observer).unwrap_or_else(|restless| panic!("{}", machine.post_mortem(&restless.to_string())));
 }
 
-/// Lets the drive finish its work as [`Drive::settle`] does.
+/// Lets the drive finish its work as [`Drive::settle`] does. Events are shown to `observer` on the way: a drive that does not come to rest has more than fit
+/// in memory.
 ///
 /// # Errors
 ///
 /// The drive has worked for as long as several rewrites of all that it holds take, and goes on.
-pub(crate) fn try_settle(machine: &mut Machine) -> Result<(), Restless> {
+pub(crate) fn try_settle(machine: &mut Machine, mut observer: Option<&mut dyn Observer>) -> Result<(), Restless> {
     let flash: u64 = machine.ftls().iter().map(|ftl| u64::from(ftl.layout().units_per_group) * ftl.layout().group_count() as u64).sum();
     let mut events = EVENTS_LEAST.saturating_add(flash.saturating_mul(EVENTS_PER_UNIT));
     machine.ftls_mut().iter_mut().for_each(|ftl| ftl.drain(true));
-    let mut outcome = flush(machine, &mut events);
+    let mut outcome = flush(machine, &mut events, &mut observer);
     if outcome.is_ok() && !machine.ftls().iter().all(Firmware::is_quiet) && !is_worn_out(machine) {
         // A write that still waited for room when the flush came was not covered by it.
-        outcome = flush(machine, &mut events);
+        outcome = flush(machine, &mut events, &mut observer);
     }
     machine.ftls_mut().iter_mut().for_each(|ftl| ftl.drain(false));
     outcome
@@ -58,8 +60,8 @@ pub(crate) fn try_settle(machine: &mut Machine) -> Result<(), Restless> {
 
 /// Shuts the drive down in order, with a last record in the journal. The next [`Drive::wake`] reports a clean start, if nothing is written in between.
 /// No request may be under way.
-pub(crate) fn go_down(machine: &mut Machine) {
-    settle(machine);
+pub(crate) fn go_down(machine: &mut Machine, observer: &mut dyn Observer) {
+    settle(machine, Some(&mut *observer));
     let now = machine.now();
     for core in 0..machine.config().cores {
         machine.ftls_mut()[core as usize].go_down(now);
@@ -71,6 +73,7 @@ pub(crate) fn go_down(machine: &mut Machine) {
         if !machine.step() {
             break;
         }
+        machine.show_full(observer);
     }
 }
 
@@ -102,7 +105,7 @@ pub(crate) fn told_unrest(machine: &Machine) -> String {
 }
 
 /// Serves a flush and all that is under way, in at most `events` events.
-fn flush(machine: &mut Machine, events: &mut u64) -> Result<(), Restless> {
+fn flush(machine: &mut Machine, events: &mut u64, observer: &mut Option<&mut dyn Observer>) -> Result<(), Restless> {
     let now = machine.now();
     machine.arrive(now, &HostRequest { at: now, ..HostRequest::new(HostOp::Flush, 0, 0) });
     loop {
@@ -120,6 +123,9 @@ fn flush(machine: &mut Machine, events: &mut u64) -> Result<(), Restless> {
         }
         *events -= 1;
         machine.step();
+        if let Some(observer) = observer {
+            machine.show_full(*observer);
+        }
     }
 }
 
