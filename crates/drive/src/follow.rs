@@ -4,7 +4,7 @@
 //! one that is made out of the events.
 
 use wordline_engine::{UnitPlace, UnitStep};
-use wordline_flash::{Operation, OperationKind, Sanitisation, Target};
+use wordline_flash::{Operation, OperationKind, Report, Sanitisation, Target};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{BlockGroup, Carried, Firmware, Request, UnitAddr};
 use wordline_units::{BlockId, DieId, FlashOp, Lpn, Nanos};
@@ -27,17 +27,17 @@ pub(crate) struct Followed {
 }
 
 impl Followed {
-    /// Facts of `ended` that are shown once the firmware `ftl` has its report.
+    /// Facts of `ended` that are shown once the firmware `ftl` has its `report`.
     #[cold]
-    pub(crate) fn of(ended: &Ended<'_>, ftl: &Firmware) -> Option<Followed> {
-        let Ended { target, event, report, .. } = ended;
+    pub(crate) fn of(ended: &Ended<'_>, report: &Report<'_>, ftl: &Firmware) -> Option<Followed> {
+        let (event, target) = (ended.event(), ended.target());
         let units = match event.op {
             FlashOp::Read => return None,
             FlashOp::Erase | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Scrub | FlashOp::Reprogram => Vec::new(),
             FlashOp::Program => ftl.load(report.die, report.tag).oob.to_vec(),
             FlashOp::Copyback => report.oob.to_vec(),
         };
-        Some(Followed { die: event.die, local: report.die, op: event.op, is_good: event.ok, target: **target, units })
+        Some(Followed { die: event.die, local: report.die, op: event.op, is_good: event.ok, target: *target, units })
     }
 }
 

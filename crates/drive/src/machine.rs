@@ -302,6 +302,7 @@ impl Machine {
         format!("{what}\nseed {}, event {}, now {}; the last events:\n{}", self.config.seed, self.log.count(), self.now(), self.log.tail())
     }
 
+    #[inline(always)]
     fn handle(&mut self, now: Nanos, due: Due) {
         match due {
             Due::Device(step) => self.take_step(now, step),
@@ -371,9 +372,8 @@ impl Machine {
                 self.ftls[core as usize].die_ready(local);
                 self.pump(now, core);
             }
-            Outcome::Read { op, frees } => self.ended(now, op, frees),
-            Outcome::ArrayDone { op, next } => {
-                self.ended(now, op, true);
+            Outcome::Ended { op, frees, next } => {
+                self.ended(now, op, frees);
                 // The firmware has taken the report of the program before, and with it what was held for that one.
                 if next != OpSlot::NONE && self.device.is_loaded(next) {
                     self.begin_loaded(now, next);
@@ -416,7 +416,7 @@ impl Machine {
                 self.stopped(now, &halt, Some(Stopped::Aborted { waited: halt.waited }));
             }
             Outcome::Refused { core, local } => self.ftls[core as usize].stopped(now, local, Stopped::Refused),
-            Outcome::Nothing | Outcome::Free { .. } | Outcome::Read { .. } | Outcome::ArrayDone { .. } | Outcome::Loaded { .. } => {}
+            Outcome::Nothing | Outcome::Free { .. } | Outcome::Ended { .. } | Outcome::Loaded { .. } => {}
         }
     }
 
@@ -431,30 +431,39 @@ impl Machine {
     }
 
     /// Log the end of the operation at `op` and report it to the firmware. `frees`: whether its die is free with it, or was before.
-    #[inline(never)]
+    #[inline(always)]
     fn ended(&mut self, now: Nanos, op: OpSlot, frees: bool) {
         let Machine { device, ftls, log, events, .. } = self;
-        let ended = device.end(now, op);
-        let (core, die, local) = (ended.core, ended.event.die, ended.report.die);
+        let ended = device.end(op);
+        let (core, event) = (ended.core(), ended.event());
         let ftl = &mut ftls[core as usize];
         if frees {
-            ftl.die_ready(local);
+            ftl.die_ready(ended.local());
         }
         self.operations += 1;
-        write_down(log, events, now, Event::Flash(ended.event));
-        let followed = if events.follows() { Followed::of(&ended, ftl) } else { None };
-        let units = ftl.report(now, &ended.report).invalidated;
+        let die = event.die;
+        write_down(log, events, now, Event::Flash(*event));
+        let report = ended.report(now);
+        let followed = if events.follows() { Followed::of(&ended, &report, ftl) } else { None };
+        let units = ftl.report(now, &report).invalidated;
         if units > 0 {
             write_down(log, events, now, Event::Invalidated { die, units });
         }
         if let Some(followed) = followed {
             self.follower(now, core).ended(followed);
         }
-        self.pump(now, core);
+        self.serve_core(now, core);
     }
 
     /// Do everything that `core` wants done now.
+    #[inline(never)]
     pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
+        self.serve_core(now, core);
+    }
+
+    /// Do everything that `core` wants done now: where it is inlined, at the end of an operation, and [`Machine::pump`] elsewhere.
+    #[inline(always)]
+    fn serve_core(&mut self, now: Nanos, core: u32) {
         self.move_bytes(core);
         self.converse(now, core);
         let ftl = &mut self.ftls[core as usize];

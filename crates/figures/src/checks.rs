@@ -220,7 +220,7 @@ impl Checks {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn flash(&mut self, at: Nanos, flash: &FlashEvent) -> bool {
         let (Some(die), Some(channel)) = (self.dies.get_mut(flash.die.index()), self.channels.get_mut(flash.channel.index())) else {
             let (dies, channels) = (self.dies.len(), self.channels.len());

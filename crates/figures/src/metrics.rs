@@ -266,7 +266,7 @@ impl Metrics {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn flash(&mut self, at: Nanos, flash: &FlashEvent) {
         if !self.checks.flash(at, flash) {
             return;
@@ -307,7 +307,8 @@ impl Metrics {
 }
 
 impl Observer for Metrics {
-    #[inline]
+    // One call for a batch of events, and not one for each.
+    #[inline(always)]
     fn observe(&mut self, at: Nanos, event: &Event) {
         let at = self.checks.clock(at);
         if at >= self.series.next() {

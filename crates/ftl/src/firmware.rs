@@ -128,6 +128,7 @@ impl Firmware {
 
     /// Reports that an operation has ended. A program or erase ends before any suspend of it that has not been answered yet; its die is ready
     /// ([`Firmware::die_ready`]) by now.
+    #[inline]
     pub fn report(&mut self, now: Nanos, report: &Report<'_>) -> Deeds {
         let core = &mut self.rooms.core;
         core.set_now(now);

@@ -121,14 +121,14 @@ impl Board {
     /// Die of `head`.
     #[inline]
     pub(super) fn chip(&mut self, head: &Head) -> &mut Chip {
-        &mut self.dies[head.die]
+        &mut self.dies[head.die()]
     }
 
     /// Wait for the die of the operation at `op`, which never ends it, and then for a reset of it. Returns the instant at which it is given up.
     #[cold]
     pub(super) fn wait_in_vain(&self, now: Nanos, head: &mut Head) -> Nanos {
         head.no_answer = true;
-        head.array += self.patience;
+        head.event.array += self.patience;
         now + self.patience
     }
 }

@@ -9,8 +9,8 @@
 //! read needs, and is sensed again.
 
 use wordline_engine::Calendar;
-use wordline_flash::{Command, Operation, Origin, ProgramSettings, ReadOffsets, Status, Target};
-use wordline_units::{Nanos, PageId};
+use wordline_flash::{Command, Operation, ProgramSettings, ReadOffsets, Status, Target};
+use wordline_units::{FlashOp, Nanos, PageId};
 
 use super::board::{Board, work_until};
 use super::head::{Begun, Head};
@@ -22,7 +22,6 @@ use crate::due::{Due, OpSlot, Step};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copyback {
     source: Target,
-    moved: u16,
     part: Part,
 }
 
@@ -51,22 +50,18 @@ impl Copyback {
         (source, to): (Target, Target),
         settings: Option<&ProgramSettings>,
     ) -> (Head, Copyback, Nanos) {
-        let mut head = Head::new(begun, operation, to, board.pages_per_program * to.planes.len());
+        let mut head = Head::new(begun, operation, (FlashOp::Copyback, to, board.pages_per_program * to.planes.len()));
+        head.event.moved_units = board.units_per_program as u16;
         let chip = &mut board.dies[begun.die];
         let set = settings.map_or(begun.start, |settings| set_program(chip, settings, begun.start));
-        head.array = set - begun.start;
-        let copyback = Copyback { source, moved: board.units_per_program as u16, part: Part::Sense(0) };
+        head.event.array = set - begun.start;
+        let copyback = Copyback { source, part: Part::Sense(0) };
         (head, copyback, set)
     }
 
     /// Source of the data.
     pub(super) fn source(&self) -> &Target {
         &self.source
-    }
-
-    /// Origin of the data.
-    pub(super) fn origin(&self) -> Origin {
-        Origin { moved: self.moved, ..Origin::default() }
     }
 
     /// True if it is at a part that ends before its program.
@@ -98,14 +93,14 @@ impl Copyback {
             chip.read_failed(&source);
         }
         self.part = Part::Sense(page);
-        head.array += sensed.ready_at - from;
+        head.event.array += sensed.ready_at - from;
         calendar.enter(sensed.ready_at, Due::Device(Step::Copied { op, attempt: head.attempt }));
     }
 
     /// Program page number `page`, which the register holds, at the destination: the last ends the copyback, others wait for it in the die.
     fn program_destination(&mut self, now: Nanos, op: OpSlot, page: u16, head: &mut Head, board: &mut Board, calendar: &mut Calendar<Due>) {
         let issued = board.chip(head).issue(Command::CopybackProgram { target: behind(head.target, page) }, now);
-        head.array += issued.ready_at - now;
+        head.event.array += issued.ready_at - now;
         if u32::from(page) + 1 < board.pages_per_program {
             self.part = Part::HandOver(page);
             return calendar.enter(issued.ready_at, Due::Device(Step::Copied { op, attempt: head.attempt }));

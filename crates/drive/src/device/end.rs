@@ -1,162 +1,112 @@
 //! The end of an operation: the event that it is, and the report to the firmware.
 
 use wordline_engine::FlashEvent;
-use wordline_flash::{Origin, ProgramTrace, ReadTry, Report, Spans, Status, Tally, Target};
-use wordline_units::{Attributes, BlockId, Cause, FlashOp, Lpn, Nanos};
+use wordline_flash::{EraseTrace, ProgramTrace, ReadTry, Report, Spans, Status, Target};
+use wordline_units::{Cause, DieId, FlashOp, Lpn, Nanos};
 
 use super::board::Board;
 use super::head::{Head, Telling};
 use super::table::{Kind, UnderWay};
 
-/// An operation that has ended.
-#[derive(Debug)]
-pub(crate) struct Ended<'a> {
-    pub(crate) core: u32,
-    /// Target; for a copyback, its destination.
-    pub(crate) target: &'a Target,
-    pub(crate) event: FlashEvent,
-    pub(crate) report: Report<'a>,
-}
-
-/// Parts of a report that are too long to be copied, for one report after the other.
+/// Parts of a report that are fetched once an operation has ended, for one report after the other.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     spare: Vec<Lpn>,
     program: Option<ProgramTrace>,
+    erase: Option<EraseTrace>,
 }
 
-/// Facts of an operation that depend on its kind.
-struct Facts {
-    op: FlashOp,
-    origin: Origin,
-    bus: Nanos,
-    bus_end: Nanos,
-    dram: Nanos,
-    channel: Nanos,
-    ecc: Nanos,
-    retries: u32,
-    errors: u32,
-    last: ReadTry,
-    tally: Option<Tally>,
-    attributes: Option<Attributes>,
+/// An operation that has ended, with the parts of its report that have been fetched.
+#[derive(Debug)]
+pub(crate) struct Ended<'a> {
+    under_way: &'a UnderWay,
+    page: &'a Page,
 }
 
-impl Facts {
-    /// Facts of an operation that is no read and needs no bus.
+impl<'a> Ended<'a> {
+    /// Completes the event of `under_way`, which has ended, and fetches its spare areas and traces to `page`.
     #[inline(always)]
-    fn of_array(op: FlashOp, head: &Head) -> Facts {
-        Facts {
-            op,
-            origin: Origin { host: 0, moved: 0, padding: 0 },
-            bus: Nanos::ZERO,
-            bus_end: Nanos::ZERO,
-            dram: Nanos::ZERO,
-            channel: head.start.saturating_sub(head.issued + head.core_span),
-            ecc: Nanos::ZERO,
-            retries: 0,
-            errors: 0,
-            last: ReadTry::DEFAULT,
-            tally: None,
-            attributes: None,
-        }
-    }
-
-    /// Facts of `under_way`, which ends at `now`.
-    #[inline(always)]
-    fn of(under_way: &UnderWay, now: Nanos) -> Facts {
+    pub(super) fn of(under_way: &'a mut UnderWay, board: &mut Board, page: &'a mut Page) -> Ended<'a> {
+        page.spare.clear();
+        fetch(under_way, board, &mut page.spare);
         let UnderWay { head, kind } = under_way;
-        match kind {
+        if head.telling == Telling::Asked {
+            fetch_traces(head, board, page);
+        }
+        head.event.ok = head.status == Status::Good;
+        if let Kind::Read(read) = kind {
+            head.event.retries = read.retries.min(u32::from(u8::MAX)) as u8;
+            head.event.errors = read.errors.min(u32::from(u16::MAX)) as u16;
+        }
+        Ended { under_way, page }
+    }
+
+    /// The event that it is.
+    #[inline(always)]
+    pub(crate) fn event(&self) -> &'a FlashEvent {
+        &self.under_way.head.event
+    }
+
+    /// Core that has ordered it.
+    #[inline(always)]
+    pub(crate) fn core(&self) -> u32 {
+        self.under_way.head.core
+    }
+
+    /// Its die, as the core counts it.
+    #[inline(always)]
+    pub(crate) fn local(&self) -> DieId {
+        self.under_way.head.local
+    }
+
+    /// Its target; for a copyback, its destination.
+    pub(crate) fn target(&self) -> &'a Target {
+        &self.under_way.head.target
+    }
+
+    /// Its report, if it has ended at `now`.
+    #[inline(always)]
+    pub(crate) fn report(&self, now: Nanos) -> Report<'a> {
+        let UnderWay { head, kind } = self.under_way;
+        let page = self.page;
+        let (mut corrected_bits, mut retries, mut last, mut tally) = (0, 0, ReadTry::DEFAULT, None);
+        let (channel, ecc) = match kind {
             Kind::Read(read) => {
-                let (channel, ecc) = read.spans(now);
-                Facts {
-                    op: FlashOp::Read,
-                    origin: Origin { host: 0, moved: 0, padding: 0 },
-                    bus: read.bus,
-                    bus_end: read.bus_end,
-                    dram: read.dram,
-                    channel,
-                    ecc,
-                    retries: read.retries,
-                    errors: read.errors,
-                    last: read.last,
-                    tally: read.tally,
-                    attributes: read.attributes,
-                }
+                (corrected_bits, retries, last, tally) = (read.errors, read.retries, read.last, read.tally);
+                read.spans(now)
             }
-            Kind::Program(program) => Facts {
-                origin: program.origin,
-                bus: program.bus,
-                bus_end: program.bus_end,
-                dram: program.dram,
-                channel: program.channel_span(head),
-                ..Facts::of_array(FlashOp::Program, head)
-            },
-            Kind::Copyback(copyback) => Facts { origin: copyback.origin(), ..Facts::of_array(FlashOp::Copyback, head) },
-            Kind::Erase(_) => Facts::of_array(FlashOp::Erase, head),
-            Kind::Sanitise(sanitise) => Facts::of_array(sanitise.op(), head),
+            Kind::Program(program) => (program.channel_span(head), Nanos::ZERO),
+            Kind::Copyback(_) | Kind::Array => (head.span_before(head.start), Nanos::ZERO),
+        };
+        let is_traced = head.telling == Telling::Asked;
+        Report {
+            tag: head.tag,
+            die: head.local,
+            status: head.status,
+            no_answer: head.no_answer,
+            corrected_bits,
+            loops: head.loops,
+            retries,
+            last,
+            tally,
+            erase: if is_traced { page.erase } else { None },
+            spans: Spans { die: head.event.array, channel, ecc },
+            program: if is_traced { page.program.as_ref() } else { None },
+            oob: &page.spare,
         }
     }
 }
 
-/// End `under_way` at `now`, with the spare areas and traces on `page`.
-#[inline(always)]
-pub(super) fn end<'a>(now: Nanos, under_way: &'a UnderWay, board: &mut Board, page: &'a mut Page) -> Ended<'a> {
-    page.spare.clear();
-    fetch(under_way, board, &mut page.spare);
-    let facts = Facts::of(under_way, now);
-    let head = &under_way.head;
-    let mut erase = None;
-    page.program = None;
-    if head.telling == Telling::Asked {
-        let chip = board.chip(head);
-        if facts.op == FlashOp::Erase {
-            erase = chip.erase_trace();
-        } else {
-            page.program = chip.program_trace();
-        }
+/// Fetch the trace of the program or erase of `head`, which its die has been asked for.
+#[cold]
+#[inline(never)]
+fn fetch_traces(head: &Head, board: &mut Board, page: &mut Page) {
+    let chip = board.chip(head);
+    if head.event.op == FlashOp::Erase {
+        page.erase = chip.erase_trace();
+    } else {
+        page.program = chip.program_trace();
     }
-    let target = &head.target;
-    let Origin { host, moved, padding } = facts.origin;
-    let event = FlashEvent {
-        die: head.die,
-        channel: head.channel,
-        op: facts.op,
-        cause: head.cause,
-        block: target.planes.first_plane().map_or(BlockId(0), |plane| target.block(plane)),
-        page: target.page,
-        pages: head.pages,
-        host_units: host,
-        moved_units: moved,
-        padding_units: padding,
-        issued: head.issued,
-        array: head.array,
-        bus: facts.bus,
-        bus_end: facts.bus_end,
-        dram: facts.dram,
-        core: head.core_span,
-        ok: head.status == Status::Good,
-        retries: facts.retries.min(u32::from(u8::MAX)) as u8,
-        errors: facts.errors.min(u32::from(u16::MAX)) as u16,
-        stops: head.stops.all,
-        stops_now: head.stops.now,
-        attributes: facts.attributes,
-    };
-    let report = Report {
-        tag: head.tag,
-        die: head.local,
-        status: head.status,
-        no_answer: head.no_answer,
-        corrected_bits: facts.errors,
-        loops: head.loops,
-        retries: facts.retries,
-        last: facts.last,
-        tally: facts.tally,
-        erase,
-        spans: Spans { die: head.array, channel: facts.channel, ecc: facts.ecc },
-        program: page.program.as_ref(),
-        oob: &page.spare,
-    };
-    Ended { core: head.core, target, event, report }
 }
 
 /// Fetch the spare areas that the firmware looks at, and give up a page that could not be read.
@@ -169,12 +119,12 @@ fn fetch(under_way: &UnderWay, board: &mut Board, spare: &mut Vec<Lpn>) {
                 failed(head, board);
             }
             // The firmware looks at spare areas only when it moves data; other reads need not fetch them.
-            if !matches!(head.cause, Cause::Host | Cause::Fill | Cause::Measure | Cause::Probe) {
-                board.dies[head.die].spare_of(&head.target, 1, spare);
+            if !matches!(head.event.cause, Cause::Host | Cause::Fill | Cause::Measure | Cause::Probe) {
+                board.dies[head.die()].spare_of(&head.target, 1, spare);
             }
         }
-        Kind::Copyback(copyback) => board.dies[head.die].spare_of(copyback.source(), board.pages_per_program, spare),
-        Kind::Program(_) | Kind::Erase(_) | Kind::Sanitise(_) => {}
+        Kind::Copyback(copyback) => board.dies[head.die()].spare_of(copyback.source(), board.pages_per_program, spare),
+        Kind::Program(_) | Kind::Array => {}
     }
 }
 
@@ -184,7 +134,7 @@ fn failed(head: &Head, board: &mut Board) {
     let keeps_bytes = board.keeps_bytes;
     let chip = board.chip(head);
     chip.read_failed(&head.target);
-    if keeps_bytes && !matches!(head.cause, Cause::Host | Cause::Measure | Cause::Probe) {
+    if keeps_bytes && !matches!(head.event.cause, Cause::Host | Cause::Measure | Cause::Probe) {
         // The firmware moves the data or completes it: from here on it is lost. The host may ask again.
         chip.give_up(&head.target);
     }

@@ -12,54 +12,30 @@ use super::head::{Begun, Head, Telling};
 use super::program::set_work;
 use super::registers::set_erase;
 
-/// An erase under way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Erase;
-
-impl Erase {
-    /// Begin an erase of `target`. Returns also the instant at which its array is done.
-    pub(super) fn begin(
-        board: &mut Board,
-        begun: &Begun,
-        operation: &Operation,
-        (target, is_traced): (Target, bool),
-        settings: Option<&EraseSettings>,
-    ) -> (Head, Erase, Nanos) {
-        let mut head = Head::new(begun, operation, target, target.planes.len());
-        let chip = &mut board.dies[begun.die];
-        head.array_from = settings.map_or(begun.start, |settings| set_erase(chip, settings, begun.start));
-        if is_traced && board.traces_erases {
-            head.telling = Telling::ToAsk;
-        }
-        let issued = chip.issue(Command::Erase { target }, head.array_from);
-        set_work(&mut head, begun.start, &issued);
-        (head, Erase, issued.ready_at)
+/// Begin an erase of `target`. Returns also the instant at which its array is done.
+pub(super) fn erase(
+    board: &mut Board,
+    begun: &Begun,
+    operation: &Operation,
+    (target, is_traced): (Target, bool),
+    settings: Option<&EraseSettings>,
+) -> (Head, Nanos) {
+    let mut head = Head::new(begun, operation, (FlashOp::Erase, target, target.planes.len()));
+    let chip = &mut board.dies[begun.die];
+    head.array_from = settings.map_or(begun.start, |settings| set_erase(chip, settings, begun.start));
+    if is_traced && board.traces_erases {
+        head.telling = Telling::ToAsk;
     }
+    let issued = chip.issue(Command::Erase { target }, head.array_from);
+    set_work(&mut head, begun.start, &issued);
+    (head, issued.ready_at)
 }
 
-/// A sanitisation under way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sanitise {
-    how: Sanitisation,
-}
-
-impl Sanitise {
-    /// Begin a sanitisation of `target`. Returns also the instant at which its array is done.
-    pub(super) fn begin(
-        board: &mut Board,
-        begun: &Begun,
-        operation: &Operation,
-        (target, how): (Target, Sanitisation),
-    ) -> (Head, Sanitise, Nanos) {
-        let pages = if how == Sanitisation::Scrub { board.wordline_pages } else { 1 };
-        let mut head = Head::new(begun, operation, target, pages * target.planes.len());
-        let issued = board.dies[begun.die].issue(Command::Sanitise { target, how }, begun.start);
-        set_work(&mut head, begun.start, &issued);
-        (head, Sanitise { how }, issued.ready_at)
-    }
-
-    /// Kind of operation.
-    pub(super) fn op(&self) -> FlashOp {
-        self.how.op()
-    }
+/// Begin a sanitisation of `target`. Returns also the instant at which its array is done.
+pub(super) fn sanitise(board: &mut Board, begun: &Begun, operation: &Operation, (target, how): (Target, Sanitisation)) -> (Head, Nanos) {
+    let pages = if how == Sanitisation::Scrub { board.wordline_pages } else { 1 };
+    let mut head = Head::new(begun, operation, (how.op(), target, pages * target.planes.len()));
+    let issued = board.dies[begun.die].issue(Command::Sanitise { target, how }, begun.start);
+    set_work(&mut head, begun.start, &issued);
+    (head, issued.ready_at)
 }

@@ -1,22 +1,21 @@
 //! The facts that every operation under way has, whatever it does.
 
-use wordline_chip::Stops;
+use wordline_engine::FlashEvent;
 use wordline_flash::{Operation, Status, Stop, Target};
-use wordline_units::{Cause, ChannelId, DieId, Nanos, OpTag};
+use wordline_units::{BlockId, ChannelId, DieId, FlashOp, Nanos, OpTag};
 
 /// The facts that every operation under way has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
+    /// The event that the operation is once it has ended, as far as it has come: it is written once and shown from here.
+    pub(super) event: FlashEvent,
     pub(super) core: u32,
     pub(super) tag: OpTag,
-    pub(super) die: DieId,
-    pub(super) channel: ChannelId,
     /// Die, as its core counts it.
     pub(super) local: DieId,
     /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a sensing
     /// that was broken off outlives it. It may wrap around, because no event outlives thousands of stops.
     pub(super) attempt: u16,
-    pub(super) cause: Cause,
     pub(super) status: Status,
     /// True if the die never ended it, and did not answer after a reset.
     pub(super) no_answer: bool,
@@ -24,22 +23,14 @@ pub(super) struct Head {
     pub(super) loops: u8,
     /// State of the trace of a program or erase.
     pub(super) telling: Telling,
-    /// Pages or blocks that it acts on, of all planes.
-    pub(super) pages: u16,
     /// Target; for a copyback, its destination.
     pub(super) target: Target,
-    /// Stops so far, and how many of them were at once.
-    pub(super) stops: Stops,
     /// Stop that is under way.
     pub(super) stopping: Stopping,
-    pub(super) issued: Nanos,
-    /// Time for which a core was held.
-    pub(super) core_span: Nanos,
     /// Instant at which the core was through with it.
     pub(super) start: Nanos,
     /// Instant at which the array began.
     pub(super) array_from: Nanos,
-    pub(super) array: Nanos,
 }
 
 /// Progress of a die in reporting the trace of its program or erase.
@@ -94,32 +85,61 @@ pub(super) struct Begun {
 }
 
 impl Head {
-    /// The head of `operation` on `pages` of `target`, whose array begins as soon as the order is through.
+    /// The head of `operation`, which is an `op` of `pages` of `target`, whose array begins as soon as the order is through.
     #[inline(always)]
-    pub(super) fn new(begun: &Begun, operation: &Operation, target: Target, pages: u32) -> Head {
+    pub(super) fn new(begun: &Begun, operation: &Operation, (op, target, pages): (FlashOp, Target, u32)) -> Head {
         let &Begun { core, die, channel, issued, core_span, start, attempt } = begun;
-        Head {
-            core,
-            tag: operation.tag,
+        let event = FlashEvent {
             die,
             channel,
+            op,
+            cause: operation.cause,
+            block: target.planes.first_plane().map_or(BlockId(0), |plane| target.block(plane)),
+            page: target.page,
+            pages: pages as u16,
+            host_units: 0,
+            moved_units: 0,
+            padding_units: 0,
+            issued,
+            array: Nanos::ZERO,
+            bus: Nanos::ZERO,
+            bus_end: Nanos::ZERO,
+            dram: Nanos::ZERO,
+            core: core_span,
+            ok: true,
+            retries: 0,
+            errors: 0,
+            stops: 0,
+            stops_now: 0,
+            attributes: None,
+        };
+        Head {
+            event,
+            core,
+            tag: operation.tag,
             local: operation.die,
             attempt,
-            cause: operation.cause,
             status: Status::Good,
             no_answer: false,
             loops: 0,
             telling: Telling::No,
-            pages: pages as u16,
             target,
-            stops: Stops { all: 0, now: 0 },
             stopping: Stopping::NONE,
-            issued,
-            core_span,
             start,
             array_from: start,
-            array: Nanos::ZERO,
         }
+    }
+
+    /// The die, as the drive counts it.
+    #[inline]
+    pub(super) fn die(&self) -> DieId {
+        self.event.die
+    }
+
+    /// Time from the order to the start of the array, without the core's.
+    #[inline]
+    pub(super) fn span_before(&self, start: Nanos) -> Nanos {
+        start.saturating_sub(self.event.issued + self.event.core)
     }
 
     /// Notes another stop, and returns the number by which completions are recognised from now on.

@@ -24,7 +24,7 @@ pub(crate) mod tries;
 mod wiring;
 
 use wordline_chip::DieFault;
-use wordline_engine::Calendar;
+use wordline_engine::{Calendar, FlashEvent};
 use wordline_flash::{Command, EraseSettings, Failed, Feature, Operation, OperationKind, ProgramSettings, ReadTry, Status, Stop};
 use wordline_units::{Bytes, Cause, DieId, FlashOp, Nanos, OpTag};
 
@@ -35,14 +35,13 @@ use copyback::Copyback;
 use dies::Dies;
 pub(crate) use end::Ended;
 use end::Page;
-use erase::{Erase, Sanitise};
 use head::{Head, StopStage, Telling};
 pub(crate) use outcome::Outcome;
 pub(crate) use program::Load;
 use program::{Place, Program};
 use read::{Left, Read};
 pub(crate) use stop::Halt;
-use table::{Kind, Table};
+use table::{Kind, Table, UnderWay};
 use tries::Tries;
 
 /// An order of a core, with all that belongs to it.
@@ -174,14 +173,14 @@ impl Controller {
                 let (op, attempt) = table.open();
                 let begun = board.begin(now, core, die, attempt);
                 let settings = if let Brings::Erase(settings) = brings { Some(settings) } else { None };
-                let (head, erase, until) = Erase::begin(board, &begun, operation, (target, is_traced), settings);
-                self.work(op, head, Kind::Erase(erase), until, calendar);
+                let (head, until) = erase::erase(board, &begun, operation, (target, is_traced), settings);
+                self.work(op, head, Kind::Array, until, calendar);
             }
             OperationKind::Sanitise { target, how } => {
                 let (op, attempt) = table.open();
                 let begun = board.begin(now, core, die, attempt);
-                let (head, sanitise, until) = Sanitise::begin(board, &begun, operation, (target, how));
-                self.work(op, head, Kind::Sanitise(sanitise), until, calendar);
+                let (head, until) = erase::sanitise(board, &begun, operation, (target, how));
+                self.work(op, head, Kind::Array, until, calendar);
             }
             OperationKind::Copyback { from, to, .. } => {
                 let (op, attempt) = table.open();
@@ -254,7 +253,7 @@ impl Controller {
     /// Occupy the array of the die of `head` until `until` with what is put at `op`.
     #[inline(always)]
     fn work(&mut self, op: OpSlot, head: Head, kind: Kind, until: Nanos, calendar: &mut Calendar<Due>) {
-        self.table.occupy(head.die, op);
+        self.table.occupy(head.die(), op);
         work_until(calendar, until, op, &head);
         self.table.put(op, head, kind);
     }
@@ -265,7 +264,7 @@ impl Controller {
         match step {
             Step::Sensed { op, attempt } => self.sensed(now, op, attempt, calendar),
             Step::Transferred { op } => self.transferred(now, op, calendar),
-            Step::Read { op } => Outcome::Read { op, frees: false },
+            Step::Read { op } => Outcome::Ended { op, frees: false, next: OpSlot::NONE },
             Step::ArrayDone { op, attempt } => self.array_done(now, op, attempt, calendar),
             Step::Retry { op } => {
                 self.table.read(op).1.count_failed(now);
@@ -279,7 +278,7 @@ impl Controller {
             Step::Loaded { op } => {
                 let (head, program) = self.table.program(op);
                 program.loaded();
-                let die = head.die;
+                let die = head.die();
                 if self.table.present(die) == op { Outcome::Loaded { op } } else { Outcome::Nothing }
             }
             Step::Copied { op, attempt } => self.copied(now, op, attempt, calendar),
@@ -293,14 +292,14 @@ impl Controller {
     /// Transfer a page that has been sensed.
     #[inline]
     fn sensed(&mut self, now: Nanos, op: OpSlot, attempt: u16, calendar: &mut Calendar<Due>) -> Outcome {
-        let head = &self.table.at(op).head;
+        let UnderWay { head, kind } = self.table.at_mut(op);
         if head.attempt != attempt {
             return Outcome::Nothing;
         }
         if head.status == Status::Uncorrectable {
             return self.not_corrected(now, op, calendar);
         }
-        let (head, read) = self.table.read(op);
+        let Kind::Read(read) = kind else { unreachable!("only a read is sensed") };
         read.transfer(now, op, head, &mut self.board, calendar);
         Outcome::Nothing
     }
@@ -310,10 +309,10 @@ impl Controller {
     fn not_corrected(&mut self, now: Nanos, op: OpSlot, calendar: &mut Calendar<Due>) -> Outcome {
         let Controller { board, table, .. } = self;
         let (head, read) = table.read(op);
-        if board.dies[head.die].is_silent() {
+        if board.dies[head.die()].is_silent() {
             if head.no_answer {
                 read.give_up(now);
-                return Outcome::Read { op, frees: true };
+                return Outcome::Ended { op, frees: true, next: OpSlot::NONE };
             }
             let until = board.wait_in_vain(now, head);
             calendar.enter(until, Due::Device(Step::Sensed { op, attempt: head.attempt }));
@@ -330,7 +329,7 @@ impl Controller {
     #[cold]
     pub(crate) fn question(&mut self, op: OpSlot) -> Question<'_> {
         let (head, read) = self.table.read(op);
-        let &mut Head { core, tag, die, .. } = head;
+        let &mut Head { core, tag, event: FlashEvent { die, .. }, .. } = head;
         Question { core, tag, failed: self.board.tries[die].question(read.errors) }
     }
 
@@ -349,7 +348,7 @@ impl Controller {
         match read.leave(now, op, head, &mut self.board, calendar) {
             Left::TriesAgain => Outcome::Nothing,
             Left::Corrects => Outcome::Free { core: head.core, local: head.local },
-            Left::Ended => Outcome::Read { op, frees: true },
+            Left::Ended => Outcome::Ended { op, frees: true, next: OpSlot::NONE },
         }
     }
 
@@ -365,7 +364,7 @@ impl Controller {
         let Controller { board, table, .. } = self;
         let (head, read) = table.read(op);
         let (cost, start) = board.take_order(head.core, now);
-        head.core_span += cost;
+        head.event.core += cost;
         read.go_on(bytes, tries, head, board);
         read.sense_again(start, op, head, board, calendar);
     }
@@ -377,16 +376,16 @@ impl Controller {
         if head.attempt != attempt {
             return Outcome::Nothing;
         }
+        let die = head.die();
         if (head.telling == Telling::ToAsk || head.status != Status::Good) && self.goes_on(now, op, calendar) {
             return Outcome::Nothing;
         }
         let Controller { board, table, .. } = self;
-        let die = table.at(op).head.die;
         // After a power cut on demand nothing that is under way comes to its end. Dies that keep no bytes have nothing to end.
         if board.keeps_bytes && !board.is_dark {
             board.dies[die].end(now);
         }
-        Outcome::ArrayDone { op, next: table.end_work(die) }
+        Outcome::Ended { op, frees: true, next: table.end_work(die) }
     }
 
     /// True if the operation at `op`, whose array is done by its time, goes on: the die is asked how it went, or never answers.
@@ -394,18 +393,17 @@ impl Controller {
     fn goes_on(&mut self, now: Nanos, op: OpSlot, calendar: &mut Calendar<Due>) -> bool {
         let Controller { board, table, .. } = self;
         let under_way = table.at_mut(op);
-        let is_erase = under_way.op() == FlashOp::Erase;
         let head = &mut under_way.head;
         if head.telling == Telling::ToAsk && head.status == Status::Good {
             // The program stays the die's business until it has told how it went.
-            let feature = if is_erase { Feature::EraseTrace } else { Feature::ProgramTrace };
+            let feature = if head.event.op == FlashOp::Erase { Feature::EraseTrace } else { Feature::ProgramTrace };
             let told = board.chip(head).issue(Command::GetFeature { feature }, now).ready_at;
             head.telling = Telling::Asked;
-            head.array += told - now;
+            head.event.array += told - now;
             work_until(calendar, told, op, head);
             return true;
         }
-        if head.status == Status::Failed && board.dies[head.die].is_silent() && !head.no_answer {
+        if head.status == Status::Failed && board.dies[head.die()].is_silent() && !head.no_answer {
             self.wait_for_silent(now, op, calendar);
             return true;
         }
@@ -431,7 +429,7 @@ impl Controller {
         if head.attempt != attempt || self.board.is_dark {
             return Outcome::Nothing;
         }
-        if self.board.dies[head.die].is_silent() {
+        if self.board.dies[head.die()].is_silent() {
             self.wait_for_silent(now, op, calendar);
             return Outcome::Nothing;
         }
@@ -445,10 +443,9 @@ impl Controller {
 
     /// Ends the operation at `op`, whose place is free from now on.
     #[inline(always)]
-    pub(crate) fn end(&mut self, now: Nanos, op: OpSlot) -> Ended<'_> {
+    pub(crate) fn end(&mut self, op: OpSlot) -> Ended<'_> {
         let Controller { board, table, page } = self;
-        table.close(op);
-        end::end(now, table.at(op), board, page)
+        Ended::of(table.close(op), board, page)
     }
 
     /// Holds the operation at `op`: it is stopped, and its die is free for reads.
@@ -462,6 +459,7 @@ impl Controller {
     }
 
     /// Name of the operation at `op`.
+    #[inline]
     pub(crate) fn name(&self, op: OpSlot) -> Name {
         let &Head { core, local, tag, .. } = &self.table.at(op).head;
         Name { core, local, tag }
@@ -478,7 +476,7 @@ impl Controller {
         let Controller { board, table, .. } = self;
         let (head, program) = table.program(op);
         program.begin_loaded(now, op, head, load, board, calendar);
-        let die = head.die;
+        let die = head.die();
         table.occupy(die, op);
         let next = table.next(die);
         if next != OpSlot::NONE {

@@ -11,10 +11,8 @@ pub(crate) enum Outcome {
     Nothing,
     /// A read has left its die, which is free.
     Free { core: u32, local: DieId },
-    /// A read has ended; its die is free with it or was before.
-    Read { op: OpSlot, frees: bool },
-    /// The array has ended an operation, and is busy with the program `next` from now on, if with any.
-    ArrayDone { op: OpSlot, next: OpSlot },
+    /// An operation has ended; its die is free with it or was before. The array is busy with the program `next` from now on, if with any.
+    Ended { op: OpSlot, frees: bool, next: OpSlot },
     /// A read could not be corrected: [`super::Controller::question`] asks how it is tried again.
     Failed { op: OpSlot },
     /// A read is to be tried again, and may give way before.

@@ -13,7 +13,7 @@
 use wordline_chip::{Contents, Issued, Probe};
 use wordline_engine::Calendar;
 use wordline_flash::{Command, Operation, Origin, ProgramSettings, Target};
-use wordline_units::{Bytes, Lpn, Nanos};
+use wordline_units::{Bytes, FlashOp, Lpn, Nanos};
 
 use super::board::{Board, work_until};
 use super::head::{Begun, Head, Telling};
@@ -42,13 +42,7 @@ pub(crate) struct Load<'a> {
 /// A program under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
-    pub(super) bytes: Bytes,
-    /// Origin of the data.
-    pub(super) origin: Origin,
-    pub(super) bus: Nanos,
-    /// Instant at which it let go of the bus.
-    pub(super) bus_end: Nanos,
-    pub(super) dram: Nanos,
+    bytes: Bytes,
     /// Instant at which all data was in the die.
     transferred: Nanos,
     /// Progress of a program that was ordered while its die was doing another.
@@ -70,17 +64,16 @@ impl Program {
     /// A program of which the die has nothing yet.
     #[inline(always)]
     fn new(place: &Place, start: Nanos, intake: Intake) -> Program {
-        let &Place { bytes, origin, .. } = place;
-        Program { bytes, origin, bus: Nanos::ZERO, bus_end: Nanos::ZERO, dram: Nanos::ZERO, transferred: start, intake }
+        Program { bytes: place.bytes, transferred: start, intake }
     }
 
     /// Begin a program of `place`. Returns also the instant at which its array is done.
     #[inline(always)]
     pub(super) fn begin(board: &mut Board, begun: &Begun, operation: &Operation, place: &Place, load: Load<'_>) -> (Head, Program, Nanos) {
         let target = place.target;
-        let mut head = Head::new(begun, operation, target, board.pages_per_program * target.planes.len());
+        let mut head = head_of(board, begun, operation, place);
         let mut program = Program::new(place, begun.start, Intake::Begun);
-        let loaded = program.take_in(begun.start, &head, board);
+        let loaded = program.take_in(begun.start, &mut head, board);
         let chip = &mut board.dies[begun.die];
         let mut from = loaded;
         if let Some(settings) = load.settings {
@@ -96,23 +89,23 @@ impl Program {
     /// A program of `place` during which the die can take in the data of another, and which waits until the die takes in its own.
     #[cold]
     pub(super) fn wait(board: &Board, begun: &Begun, operation: &Operation, place: &Place) -> (Head, Program) {
-        let head = Head::new(begun, operation, place.target, board.pages_per_program * place.target.planes.len());
+        let head = head_of(board, begun, operation, place);
         (head, Program::new(place, begun.start, Intake::Waits))
     }
 
     /// Move the data out of DRAM through the bus into its die, from the instant `from` on. The bus is held for its own span, and the data is in when both are
     /// through. Returns that instant.
     #[inline(always)]
-    fn take_in(&mut self, from: Nanos, head: &Head, board: &mut Board) -> Nanos {
+    fn take_in(&mut self, from: Nanos, head: &mut Head, board: &mut Board) -> Nanos {
         let bytes = self.bytes;
         let mut data = from;
         if let Some((held, there)) = board.use_dram(from, bytes) {
-            (self.dram, data) = (held, there);
+            (head.event.dram, data) = (held, there);
         }
-        let (span, end) = board.use_bus(head.channel, from, bytes);
+        let (span, end) = board.use_bus(head.event.channel, from, bytes);
         let loaded = end.max(data);
         board.chip(head).transfer(Command::DataIn { bytes }, end - span, loaded);
-        (self.bus, self.bus_end, self.transferred) = (span, end, loaded);
+        (head.event.bus, head.event.bus_end, self.transferred) = (span, end, loaded);
         loaded
     }
 
@@ -128,7 +121,7 @@ impl Program {
 
     /// Take in the data as soon as the die can.
     pub(super) fn call_in(&self, from: Nanos, op: OpSlot, head: &Head, board: &Board, calendar: &mut Calendar<Due>) {
-        let at = match board.dies[head.die].probe(&Command::DataIn { bytes: self.bytes }, from) {
+        let at = match board.dies[head.die()].probe(&Command::DataIn { bytes: self.bytes }, from) {
             Probe::Blocked { until } => until,
             Probe::Ready | Probe::Illegal(_) => from,
         };
@@ -136,7 +129,7 @@ impl Program {
     }
 
     /// Transfer the data into the die, whose array does the program before.
-    pub(super) fn load_next(&mut self, now: Nanos, op: OpSlot, head: &Head, board: &mut Board, calendar: &mut Calendar<Due>) {
+    pub(super) fn load_next(&mut self, now: Nanos, op: OpSlot, head: &mut Head, board: &mut Board, calendar: &mut Calendar<Due>) {
         let loaded = self.take_in(now, head, board);
         calendar.enter(loaded, Due::Device(Step::Loaded { op }));
     }
@@ -166,14 +159,23 @@ impl Program {
     /// Time from the end of the order to the end of the transfer.
     #[inline]
     pub(super) fn channel_span(&self, head: &Head) -> Nanos {
-        self.transferred.saturating_sub(head.issued + head.core_span)
+        head.span_before(self.transferred)
     }
+}
+
+/// The head of a program of `place`.
+#[inline(always)]
+fn head_of(board: &Board, begun: &Begun, operation: &Operation, place: &Place) -> Head {
+    let &Place { target, origin: Origin { host, moved, padding }, .. } = place;
+    let mut head = Head::new(begun, operation, (FlashOp::Program, target, board.pages_per_program * target.planes.len()));
+    (head.event.host_units, head.event.moved_units, head.event.padding_units) = (host, moved, padding);
+    head
 }
 
 /// Note the work of the array that begins at `from` for the operation of `head`.
 #[inline(always)]
 pub(super) fn set_work(head: &mut Head, from: Nanos, issued: &Issued) {
-    head.array = issued.ready_at - from;
+    head.event.array = issued.ready_at - from;
     head.status = issued.status;
     head.loops = issued.loops;
 }

@@ -8,7 +8,7 @@
 
 use wordline_engine::Calendar;
 use wordline_flash::{Command, Failed, Operation, ReadTry, Status, Tally, Target};
-use wordline_units::{Attributes, Bytes, Nanos};
+use wordline_units::{Attributes, Bytes, FlashOp, Nanos};
 
 use super::board::Board;
 use super::head::{Begun, Head};
@@ -33,8 +33,6 @@ pub(super) struct Read {
     pub(super) last: ReadTry,
     /// Next try, after one that error correction cannot mend; `None`: the read fails.
     next: Option<ReadTry>,
-    /// Attributes with which it waited in its die's queue.
-    pub(super) attributes: Option<Attributes>,
     /// Number of tries after the first.
     pub(super) retries: u32,
     /// Wrong bits in the worst codeword of the last try.
@@ -47,14 +45,10 @@ pub(super) struct Read {
     sensed: Nanos,
     /// Instant at which the page had left the die.
     transferred: Nanos,
-    pub(super) bus: Nanos,
-    /// Instant at which it last let go of the bus.
-    pub(super) bus_end: Nanos,
     /// Time on the bus, waits included, of tries that failed.
     lost_on_bus: Nanos,
     /// Time in error correction of tries that failed.
     decoding: Nanos,
-    pub(super) dram: Nanos,
     /// Instant at which all data read is in DRAM, as far as DRAM decides.
     in_dram: Nanos,
 }
@@ -81,24 +75,21 @@ impl Read {
         let from = set_try(chip, last, &board.read_sets, begun.start);
         let issued = chip.issue(Command::Read { target, cache: false }, from);
         let tally = if is_counted && issued.status == Status::Good { chip.tally(&target) } else { None };
-        let head = Head::new(begun, operation, target, target.planes.len());
-        let head = Head { status: issued.status, array: issued.ready_at - begun.start, array_from: from, ..head };
+        let mut head = Head::new(begun, operation, (FlashOp::Read, target, target.planes.len()));
+        (head.status, head.array_from) = (issued.status, from);
+        (head.event.array, head.event.attributes) = (issued.ready_at - begun.start, attributes);
         let read = Read {
             bytes,
             last,
             next: None,
-            attributes,
             retries: 0,
             errors: issued.errors,
             is_counted,
             tally,
             sensed: issued.ready_at,
             transferred: begun.start,
-            bus: Nanos::ZERO,
-            bus_end: Nanos::ZERO,
             lost_on_bus: Nanos::ZERO,
             decoding: Nanos::ZERO,
-            dram: Nanos::ZERO,
             in_dram: Nanos::ZERO,
         };
         (head, read)
@@ -118,16 +109,16 @@ impl Read {
     /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM codeword by codeword. Codewords that will not be
     /// corrected stay out of DRAM.
     #[inline]
-    pub(super) fn transfer(&mut self, now: Nanos, op: OpSlot, head: &Head, board: &mut Board, calendar: &mut Calendar<Due>) {
+    pub(super) fn transfer(&mut self, now: Nanos, op: OpSlot, head: &mut Head, board: &mut Board, calendar: &mut Calendar<Due>) {
         let bytes = self.bytes;
         if self.next.is_none()
             && let Some((held, there)) = board.use_dram(now, bytes)
         {
-            (self.dram, self.in_dram) = (held, there);
+            (head.event.dram, self.in_dram) = (held, there);
         }
-        let (span, end) = board.use_bus(head.channel, now, bytes);
-        self.bus += span;
-        (self.bus_end, self.transferred) = (end, end);
+        let (span, end) = board.use_bus(head.event.channel, now, bytes);
+        head.event.bus += span;
+        (head.event.bus_end, self.transferred) = (end, end);
         board.chip(head).transfer(Command::DataOut { bytes }, end - span, end);
         calendar.enter(end, Due::Device(Step::Transferred { op }));
     }
@@ -136,12 +127,12 @@ impl Read {
     #[cold]
     pub(super) fn ask<'a>(&mut self, now: Nanos, head: &Head, board: &'a mut Board) -> Option<Failed<'a>> {
         let Board { dies, tries, .. } = board;
-        let tries: &mut Tries = &mut tries[head.die];
+        let tries: &mut Tries = &mut tries[head.die()];
         if self.retries == 0 {
             tries.clear();
         }
         let of = Sensing { target: &head.target, last: self.last, errors: self.errors, now };
-        if tries.search_on(&mut dies[head.die], &of) {
+        if tries.search_on(&mut dies[head.die()], &of) {
             self.next = Some(ReadTry::SEARCH);
             return None;
         }
@@ -152,14 +143,14 @@ impl Read {
     #[cold]
     pub(super) fn answered(&mut self, next: Option<ReadTry>, head: &Head, board: &mut Board) {
         let Board { dies, tries, search, .. } = board;
-        tries[head.die].answered(next, dies[head.die].references_of(head.target.page), *search);
+        tries[head.die()].answered(next, dies[head.die()].references_of(head.target.page), *search);
         self.next = next;
     }
 
     /// End the transfer of the page: the last codewords go on through error correction.
     #[inline]
     pub(super) fn leave(&mut self, now: Nanos, op: OpSlot, head: &Head, board: &mut Board, calendar: &mut Calendar<Due>) -> Left {
-        let end = board.correct(head.channel, now, self.bytes);
+        let end = board.correct(head.event.channel, now, self.bytes);
         if self.next.is_some() {
             calendar.enter(end, Due::Device(Step::Retry { op }));
             return Left::TriesAgain;
@@ -183,10 +174,10 @@ impl Read {
     pub(super) fn sense_again(&mut self, now: Nanos, op: OpSlot, head: &mut Head, board: &mut Board, calendar: &mut Calendar<Due>) {
         self.last = self.next.take().expect("it is known how it is tried again");
         let Board { dies, tries, read_sets, .. } = board;
-        let chip = &mut dies[head.die];
-        let from = tries[head.die].aim(chip, self.last, read_sets, now);
+        let chip = &mut dies[head.die()];
+        let from = tries[head.die()].aim(chip, self.last, read_sets, now);
         let issued = chip.issue(Command::Read { target: head.target, cache: false }, from);
-        head.array += issued.ready_at - now;
+        head.event.array += issued.ready_at - now;
         head.status = issued.status;
         head.array_from = from;
         self.errors = issued.errors;
@@ -199,12 +190,12 @@ impl Read {
     #[cold]
     pub(super) fn go_on(&mut self, bytes: Bytes, tries: Tries, head: &Head, board: &mut Board) {
         self.bytes = bytes;
-        board.tries[head.die] = tries;
+        board.tries[head.die()] = tries;
     }
 
     /// Break off the sensing at `now`: the die is `free` then. This try is made again.
     pub(super) fn break_off(&mut self, now: Nanos, free: Nanos, head: &mut Head) {
-        head.array = (head.array + (free - now)).saturating_sub(self.sensed - now);
+        head.event.array = (head.event.array + (free - now)).saturating_sub(self.sensed - now);
         head.stopping.since = now;
         self.next = Some(self.last);
         self.sensed = now;

@@ -8,7 +8,7 @@
 //! ```
 
 use wordline_chip::Probe;
-use wordline_engine::{Calendar, StopKind};
+use wordline_engine::{Calendar, FlashEvent, StopKind};
 use wordline_flash::{Command, Stop};
 use wordline_units::{Cause, DieId, FlashOp, Nanos, OpTag};
 
@@ -35,7 +35,7 @@ pub(crate) struct Halt {
 
 impl Halt {
     fn of(under_way: &UnderWay, how: Stop, waited: Nanos, board: &Board) -> Halt {
-        let (op, &Head { core, local, die, cause, .. }) = (under_way.op(), &under_way.head);
+        let &Head { core, local, event: FlashEvent { die, op, cause, .. }, .. } = &under_way.head;
         let kind = match how {
             Stop::Now => StopKind::Now,
             Stop::AtStep if op == FlashOp::Read || board.stops_at_step => StopKind::AtStep,
@@ -78,7 +78,7 @@ pub(super) fn try_suspend(
     board: &mut Board,
     calendar: &mut Calendar<Due>,
 ) -> Outcome {
-    let die = table.at(op).head.die;
+    let die = table.at(op).head.die();
     if board.is_dark || board.dies[die].is_silent() || table.present(die) != op {
         return Outcome::Nothing;
     }
@@ -114,7 +114,7 @@ fn begin_stop(now: Nanos, op: OpSlot, head: &mut Head, board: &mut Board, calend
     let attempt = head.next_attempt();
     head.stopping.stage = StopStage::Begun;
     // The rest is counted when it is done; the time that the suspend itself takes is the array's too.
-    head.array = head.array - remaining + (ready_at - now);
+    head.event.array = head.event.array - remaining + (ready_at - now);
     calendar.enter(ready_at, Due::Device(Step::Suspended { op, attempt }));
 }
 
@@ -123,8 +123,8 @@ pub(super) fn hold(now: Nanos, op: OpSlot, table: &mut Table, board: &Board) -> 
     let under_way = table.at_mut(op);
     let head = &mut under_way.head;
     let Stopping { wanted: how, since, .. } = std::mem::replace(&mut head.stopping, Stopping::NONE);
-    head.stops.all = head.stops.all.saturating_add(1);
-    head.stops.now = head.stops.now.saturating_add(u16::from(how == Stop::Now));
+    head.event.stops = head.event.stops.saturating_add(1);
+    head.event.stops_now = head.event.stops_now.saturating_add(u16::from(how == Stop::Now));
     Halt::of(under_way, how, now - since, board)
 }
 
@@ -138,7 +138,7 @@ pub(super) fn resume(now: Nanos, die: DieId, table: &mut Table, board: &mut Boar
     let ready_at = board.dies[die].issue(Command::Resume, now).ready_at;
     let head = &mut table.at_mut(op).head;
     head.array_from = now;
-    head.array += ready_at - now;
+    head.event.array += ready_at - now;
     work_until(calendar, ready_at, op, head);
 }
 
@@ -165,7 +165,7 @@ pub(super) fn put_aside(now: Nanos, op: OpSlot, how: Stop, table: &mut Table, bo
     let under_way = table.at(op);
     let waited = if how == Stop::Now { now - under_way.head.stopping.since } else { Nanos::ZERO };
     let halt = Halt::of(under_way, how, waited, board);
-    let &Head { core, tag, die, cause, .. } = &under_way.head;
+    let &Head { core, tag, event: FlashEvent { die, cause, .. }, .. } = &under_way.head;
     if cause == Cause::Measure {
         table.close(op);
     } else {

@@ -1,10 +1,10 @@
 //! The table of operations under way, and which of them each die works on.
 
-use wordline_units::{DieId, FlashOp, IdMap, OpTag};
+use wordline_flash::{Operation, OperationKind, Target};
+use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, IdMap, Nanos, OpTag, PageId, PlaneId};
 
 use super::copyback::Copyback;
-use super::erase::{Erase, Sanitise};
-use super::head::Head;
+use super::head::{Begun, Head};
 use super::parked::ParkedReads;
 use super::program::Program;
 use super::read::Read;
@@ -22,21 +22,19 @@ pub(super) struct UnderWay {
 pub(super) enum Kind {
     Read(Read),
     Program(Program),
-    Erase(Erase),
     Copyback(Copyback),
-    Sanitise(Sanitise),
+    /// Erases and sanitisations: the array works on its own.
+    Array,
 }
 
 impl UnderWay {
-    /// Kind of the operation, as events name it.
-    pub(super) fn op(&self) -> FlashOp {
-        match &self.kind {
-            Kind::Read(_) => FlashOp::Read,
-            Kind::Program(_) => FlashOp::Program,
-            Kind::Erase(_) => FlashOp::Erase,
-            Kind::Copyback(_) => FlashOp::Copyback,
-            Kind::Sanitise(sanitise) => sanitise.op(),
-        }
+    /// A place that no operation has been in.
+    fn vacant() -> UnderWay {
+        let (die, now) = (DieId(0), Nanos::ZERO);
+        let begun = Begun { core: 0, die, channel: ChannelId(0), issued: now, core_span: now, start: now, attempt: 0 };
+        let operation = Operation { tag: OpTag(0), die, cause: Cause::Host, kind: OperationKind::Resume };
+        let target = Target::single(PlaneId(0), BlockId(0), PageId(0));
+        UnderWay { head: Head::new(&begun, &operation, (FlashOp::Erase, target, 0)), kind: Kind::Array }
     }
 
     /// True if it is a copyback whose program has not begun.
@@ -75,24 +73,30 @@ impl Table {
     pub(super) fn open(&mut self) -> (OpSlot, u16) {
         match self.idle.pop() {
             Some(op) => (op, self.places[op.index()].head.attempt),
-            None => (OpSlot::at(self.places.len()), 0),
+            None => self.open_new(),
         }
+    }
+
+    /// Allocates a place that no operation has been in.
+    #[cold]
+    #[inline(never)]
+    fn open_new(&mut self) -> (OpSlot, u16) {
+        let op = OpSlot::at(self.places.len());
+        self.places.push(UnderWay::vacant());
+        (op, 0)
     }
 
     /// Puts an operation into the place `op`, which [`Table::open`] has just returned.
     #[inline(always)]
     pub(super) fn put(&mut self, op: OpSlot, head: Head, kind: Kind) {
-        let under_way = UnderWay { head, kind };
-        match self.places.get_mut(op.index()) {
-            Some(place) => *place = under_way,
-            None => self.places.push(under_way),
-        }
+        self.places[op.index()] = UnderWay { head, kind };
     }
 
-    /// Frees the place `op`. Its content stays until the place is taken again.
+    /// Frees the place `op`. Its content, which is returned, stays until the place is taken again.
     #[inline]
-    pub(super) fn close(&mut self, op: OpSlot) {
+    pub(super) fn close(&mut self, op: OpSlot) -> &mut UnderWay {
         self.idle.push(op);
+        self.at_mut(op)
     }
 
     /// The operation at `op`.
@@ -133,8 +137,8 @@ impl Table {
     /// Every read of `die` that is or was in the table, with its place.
     pub(super) fn reads_of(&mut self, die: DieId) -> impl Iterator<Item = (OpSlot, &mut Head, &mut Read)> {
         self.places.iter_mut().enumerate().filter_map(move |(index, UnderWay { head, kind })| match kind {
-            Kind::Read(read) if head.die == die => Some((OpSlot::at(index), head, read)),
-            Kind::Read(_) | Kind::Program(_) | Kind::Erase(_) | Kind::Copyback(_) | Kind::Sanitise(_) => None,
+            Kind::Read(read) if head.die() == die => Some((OpSlot::at(index), head, read)),
+            Kind::Read(_) | Kind::Program(_) | Kind::Copyback(_) | Kind::Array => None,
         })
     }
 

@@ -105,6 +105,7 @@ impl Gc {
     }
 
     /// The next operation that serves garbage collection on `die`, if there is one.
+    #[inline(always)]
     pub(crate) fn step(
         &mut self,
         core: &mut Core,
@@ -470,6 +471,7 @@ fn copy_back(
 }
 
 /// Program the gathered units. `None`: no block is left to take them.
+#[inline(always)]
 fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
     let place = next_program(core, panel, metadata, die, Data::Gathered)?;
     let (units, changes) = (core.layout().units_per_program, core.changes().count());
