@@ -9,7 +9,7 @@ use wordline_units::{DieId, HostOp, HostRequest, Nanos, RequestId};
 
 use crate::config::Config;
 use crate::device::dies::{Dies, PayloadOf, factory_bad};
-use crate::device::{Brings, Controller, Halt, Load, Name, Order, Outcome, Question};
+use crate::device::{Brings, Controller, Halt, Load, Name, Outcome, Page, Place, Question};
 use crate::due::{Due, OpSlot, Step};
 use crate::events::Events;
 use crate::failed::is_for_failure;
@@ -530,8 +530,36 @@ impl Machine {
             return;
         }
         let Machine { device, ftls, data, calendar, .. } = self;
-        let brings = brought(core, operation, &ftls[core as usize], data.as_deref());
-        if let Outcome::Refused { core, local } = device.issue(now, Order { core, operation, brings }, calendar) {
+        match &operation.kind {
+            OperationKind::Read { target, bytes, first, tally, attributes } => {
+                let page = Page { target, bytes: *bytes, first: *first, is_counted: *tally, attributes: *attributes };
+                device.read(now, (core, operation), &page, calendar);
+            }
+            OperationKind::Program { target, bytes, origin, is_cached: false, .. } => {
+                let load = load_of(core, (operation.die, operation.tag), &ftls[core as usize], data.as_deref());
+                device.program(now, (core, operation), &Place { target, bytes: *bytes, origin: *origin }, load, calendar);
+            }
+            _ => self.issue_rarer(now, core, operation),
+        }
+    }
+
+    /// Carry out an operation of `core` that is neither a read nor a program which begins at once.
+    #[inline(never)]
+    fn issue_rarer(&mut self, now: Nanos, core: u32, operation: &Operation) {
+        let Machine { device, ftls, calendar, .. } = self;
+        let ftl = &ftls[core as usize];
+        let brings = match operation.kind {
+            OperationKind::Erase { is_set: true, .. } => ftl.erase_settings(operation.die).map_or(Brings::Nothing, Brings::Erase),
+            OperationKind::Copyback { .. } => ftl.load(operation.die, operation.tag).settings.map_or(Brings::Nothing, Brings::Program),
+            OperationKind::Program { .. }
+            | OperationKind::Read { .. }
+            | OperationKind::Erase { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => Brings::Nothing,
+        };
+        if let Outcome::Refused { core, local } = device.issue(now, (core, operation), brings, calendar) {
             self.ftls[core as usize].stopped(now, local, Stopped::Refused);
         }
     }
@@ -633,23 +661,6 @@ fn load_of<'a>(core: u32, (die, tag): (DieId, wordline_units::OpTag), ftl: &'a F
     let load = ftl.load(die, tag);
     let contents = data.map_or(wordline_chip::Contents::NONE, |data| data.gathered(core));
     Load { spare: load.oob, settings: load.settings, contents }
-}
-
-/// The part of `operation` that stays with its firmware.
-#[inline(always)]
-fn brought<'a>(core: u32, operation: &Operation, ftl: &'a Firmware, data: Option<&'a DataPlane>) -> Brings<'a> {
-    match operation.kind {
-        OperationKind::Program { is_cached: false, .. } => Brings::Load(load_of(core, (operation.die, operation.tag), ftl, data)),
-        OperationKind::Erase { is_set: true, .. } => ftl.erase_settings(operation.die).map_or(Brings::Nothing, Brings::Erase),
-        OperationKind::Copyback { .. } => ftl.load(operation.die, operation.tag).settings.map_or(Brings::Nothing, Brings::Program),
-        OperationKind::Program { .. }
-        | OperationKind::Read { .. }
-        | OperationKind::Erase { .. }
-        | OperationKind::Sanitise { .. }
-        | OperationKind::Suspend { .. }
-        | OperationKind::Resume
-        | OperationKind::Abort => Brings::Nothing,
-    }
 }
 
 /// Log that `event` happened, and keep it for the observer.

@@ -10,7 +10,7 @@ use super::table::{Kind, UnderWay};
 
 /// Parts of a report that are fetched once an operation has ended, for one report after the other.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct Fetched {
     spare: Vec<Lpn>,
     program: Option<ProgramTrace>,
     erase: Option<EraseTrace>,
@@ -20,25 +20,25 @@ pub(super) struct Page {
 #[derive(Debug)]
 pub(crate) struct Ended<'a> {
     under_way: &'a UnderWay,
-    page: &'a Page,
+    fetched: &'a Fetched,
 }
 
 impl<'a> Ended<'a> {
-    /// Completes the event of `under_way`, which has ended, and fetches its spare areas and traces to `page`.
+    /// Completes the event of `under_way`, which has ended, and fetches its spare areas and traces to `fetched`.
     #[inline(always)]
-    pub(super) fn of(under_way: &'a mut UnderWay, board: &mut Board, page: &'a mut Page) -> Ended<'a> {
-        page.spare.clear();
-        fetch(under_way, board, &mut page.spare);
+    pub(super) fn of(under_way: &'a mut UnderWay, board: &mut Board, fetched: &'a mut Fetched) -> Ended<'a> {
+        fetched.spare.clear();
+        fetch(under_way, board, &mut fetched.spare);
         let UnderWay { head, kind } = under_way;
         if head.telling == Telling::Asked {
-            fetch_traces(head, board, page);
+            fetch_traces(head, board, fetched);
         }
         head.event.ok = head.status == Status::Good;
         if let Kind::Read(read) = kind {
             head.event.retries = read.retries.min(u32::from(u8::MAX)) as u8;
             head.event.errors = read.errors.min(u32::from(u16::MAX)) as u16;
         }
-        Ended { under_way, page }
+        Ended { under_way, fetched }
     }
 
     /// The event that it is.
@@ -68,7 +68,7 @@ impl<'a> Ended<'a> {
     #[inline(always)]
     pub(crate) fn report(&self, now: Nanos) -> Report<'a> {
         let UnderWay { head, kind } = self.under_way;
-        let page = self.page;
+        let fetched = self.fetched;
         let (mut corrected_bits, mut retries, mut last, mut tally) = (0, 0, ReadTry::DEFAULT, None);
         let (channel, ecc) = match kind {
             Kind::Read(read) => {
@@ -89,10 +89,10 @@ impl<'a> Ended<'a> {
             retries,
             last,
             tally,
-            erase: if is_traced { page.erase } else { None },
+            erase: if is_traced { fetched.erase } else { None },
             spans: Spans { die: head.event.array, channel, ecc },
-            program: if is_traced { page.program.as_ref() } else { None },
-            oob: &page.spare,
+            program: if is_traced { fetched.program.as_ref() } else { None },
+            oob: &fetched.spare,
         }
     }
 }
@@ -100,12 +100,12 @@ impl<'a> Ended<'a> {
 /// Fetch the trace of the program or erase of `head`, which its die has been asked for.
 #[cold]
 #[inline(never)]
-fn fetch_traces(head: &Head, board: &mut Board, page: &mut Page) {
+fn fetch_traces(head: &Head, board: &mut Board, fetched: &mut Fetched) {
     let chip = board.chip(head);
     if head.event.op == FlashOp::Erase {
-        page.erase = chip.erase_trace();
+        fetched.erase = chip.erase_trace();
     } else {
-        page.program = chip.program_trace();
+        fetched.program = chip.program_trace();
     }
 }
 

@@ -34,31 +34,22 @@ use board::{Board, work_until};
 use copyback::Copyback;
 use dies::Dies;
 pub(crate) use end::Ended;
-use end::Page;
+use end::Fetched;
 use head::{Head, StopStage, Telling};
 pub(crate) use outcome::Outcome;
-pub(crate) use program::Load;
-use program::{Place, Program};
+use program::Program;
+pub(crate) use program::{Load, Place};
+pub(crate) use read::Page;
 use read::{Left, Read};
 pub(crate) use stop::Halt;
 use table::{Kind, Table, UnderWay};
 use tries::Tries;
-
-/// An order of a core, with all that belongs to it.
-#[derive(Debug)]
-pub(crate) struct Order<'a> {
-    pub(crate) core: u32,
-    pub(crate) operation: &'a Operation,
-    pub(crate) brings: Brings<'a>,
-}
 
 /// The part of an order that stays with the firmware.
 #[derive(Debug)]
 pub(crate) enum Brings<'a> {
     /// Orders that bring nothing with them.
     Nothing,
-    /// Content of a program that begins at once.
-    Load(Load<'a>),
     /// Settings of the program of a copyback.
     Program(&'a ProgramSettings),
     /// Settings of an erase.
@@ -86,13 +77,13 @@ pub(crate) struct Name {
 pub(crate) struct Controller {
     board: Board,
     table: Table,
-    page: Page,
+    fetched: Fetched,
 }
 
 impl Controller {
     /// Creates a controller of these `dies`, in which nothing is under way.
     pub(crate) fn new(config: &Config, dies: Dies) -> Controller {
-        Controller { table: Table::new(dies.len()), board: Board::new(config, dies), page: Page::default() }
+        Controller { table: Table::new(dies.len()), board: Board::new(config, dies), fetched: Fetched::default() }
     }
 
     /// The dies.
@@ -140,26 +131,14 @@ impl Controller {
         self.table.present(die) != OpSlot::NONE
     }
 
-    /// Carries out `order`.
-    #[inline(always)]
-    pub(crate) fn issue(&mut self, now: Nanos, order: Order<'_>, calendar: &mut Calendar<Due>) -> Outcome {
-        let Order { core, operation, brings } = order;
-        match (operation.kind, brings) {
-            (OperationKind::Read { target, bytes, first, tally: is_counted, attributes }, _) => {
-                let page = read::Page { target, bytes, first, is_counted, attributes };
-                self.read(now, core, operation, &page, calendar);
-            }
-            (OperationKind::Program { target, bytes, origin, .. }, Brings::Load(load)) => {
-                self.program(now, core, operation, &Place { target, bytes, origin }, load, calendar);
-            }
-            (_, brings) => return self.issue_rarer(now, core, operation, brings, calendar),
-        }
-        Outcome::Nothing
-    }
-
-    /// Carry out an order that is neither a read nor a program which begins at once.
-    #[inline(never)]
-    fn issue_rarer(&mut self, now: Nanos, core: u32, operation: &Operation, brings: Brings<'_>, calendar: &mut Calendar<Due>) -> Outcome {
+    /// Carries out the `operation` of `core`, which is neither a read nor a program that begins at once, with the part of it that stays with the firmware.
+    pub(crate) fn issue(
+        &mut self,
+        now: Nanos,
+        (core, operation): (u32, &Operation),
+        brings: Brings<'_>,
+        calendar: &mut Calendar<Due>,
+    ) -> Outcome {
         let Controller { board, table, .. } = self;
         let die = board.dies.die(core, operation.die);
         match operation.kind {
@@ -167,7 +146,7 @@ impl Controller {
             OperationKind::Resume => stop::resume(now, die, table, board, calendar),
             OperationKind::Abort => return stop::abort(now, die, operation.tag, table, board, calendar),
             OperationKind::Program { target, bytes, origin, .. } => {
-                self.program_behind(now, core, operation, &Place { target, bytes, origin }, calendar);
+                self.program_behind(now, core, operation, &Place { target: &target, bytes, origin }, calendar);
             }
             OperationKind::Erase { target, is_traced, .. } => {
                 let (op, attempt) = table.open();
@@ -197,9 +176,9 @@ impl Controller {
         Outcome::Nothing
     }
 
-    /// Carry out a read of `page`.
+    /// Carries out the read of `page` that `core` has ordered.
     #[inline]
-    fn read(&mut self, now: Nanos, core: u32, operation: &Operation, page: &read::Page, calendar: &mut Calendar<Due>) {
+    pub(crate) fn read(&mut self, now: Nanos, (core, operation): (u32, &Operation), page: &Page<'_>, calendar: &mut Calendar<Due>) {
         let Controller { board, table, .. } = self;
         let die = board.dies.die(core, operation.die);
         if let Some((op, tries)) = table.take_parked(core, operation.tag) {
@@ -207,7 +186,7 @@ impl Controller {
         }
         // Reads of garbage collection go through a block page by page, and what is known of it is in the processor's cache.
         if operation.cause == Cause::Host {
-            board.dies[die].prefetch(&page.target);
+            board.dies[die].prefetch(page.target);
         }
         let (op, attempt) = table.open();
         let begun = board.begin(now, core, die, attempt);
@@ -217,9 +196,16 @@ impl Controller {
         calendar.enter(sensed, Due::Device(Step::Sensed { op, attempt }));
     }
 
-    /// Carry out a program of `place` that begins at once.
+    /// Carries out the program of `place` that `core` has ordered, and which begins at once.
     #[inline]
-    fn program(&mut self, now: Nanos, core: u32, operation: &Operation, place: &Place, load: Load<'_>, calendar: &mut Calendar<Due>) {
+    pub(crate) fn program(
+        &mut self,
+        now: Nanos,
+        (core, operation): (u32, &Operation),
+        place: &Place<'_>,
+        load: Load<'_>,
+        calendar: &mut Calendar<Due>,
+    ) {
         let Controller { board, table, .. } = self;
         let (op, attempt) = table.open();
         let begun = board.begin(now, core, board.dies.die(core, operation.die), attempt);
@@ -230,7 +216,7 @@ impl Controller {
     /// Carry out a program of `place` during which the die can take in the data of another.
     #[cold]
     #[inline(never)]
-    fn program_behind(&mut self, now: Nanos, core: u32, operation: &Operation, place: &Place, calendar: &mut Calendar<Due>) {
+    fn program_behind(&mut self, now: Nanos, core: u32, operation: &Operation, place: &Place<'_>, calendar: &mut Calendar<Due>) {
         let Controller { board, table, .. } = self;
         let die = board.dies.die(core, operation.die);
         let (op, attempt) = table.open();
@@ -444,8 +430,8 @@ impl Controller {
     /// Ends the operation at `op`, whose place is free from now on.
     #[inline(always)]
     pub(crate) fn end(&mut self, op: OpSlot) -> Ended<'_> {
-        let Controller { board, table, page } = self;
-        Ended::of(table.close(op), board, page)
+        let Controller { board, table, fetched } = self;
+        Ended::of(table.close(op), board, fetched)
     }
 
     /// Holds the operation at `op`: it is stopped, and its die is free for reads.

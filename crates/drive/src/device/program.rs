@@ -22,10 +22,10 @@ use crate::due::{Due, OpSlot, Step};
 
 /// The program unit of an order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) target: Target,
-    pub(super) bytes: Bytes,
-    pub(super) origin: Origin,
+pub(crate) struct Place<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) bytes: Bytes,
+    pub(crate) origin: Origin,
 }
 
 /// Content of a program.
@@ -63,14 +63,20 @@ enum Intake {
 impl Program {
     /// A program of which the die has nothing yet.
     #[inline(always)]
-    fn new(place: &Place, start: Nanos, intake: Intake) -> Program {
+    fn new(place: &Place<'_>, start: Nanos, intake: Intake) -> Program {
         Program { bytes: place.bytes, transferred: start, intake }
     }
 
     /// Begin a program of `place`. Returns also the instant at which its array is done.
     #[inline(always)]
-    pub(super) fn begin(board: &mut Board, begun: &Begun, operation: &Operation, place: &Place, load: Load<'_>) -> (Head, Program, Nanos) {
-        let target = place.target;
+    pub(super) fn begin(
+        board: &mut Board,
+        begun: &Begun,
+        operation: &Operation,
+        place: &Place<'_>,
+        load: Load<'_>,
+    ) -> (Head, Program, Nanos) {
+        let target = *place.target;
         let mut head = head_of(board, begun, operation, place);
         let mut program = Program::new(place, begun.start, Intake::Begun);
         let loaded = program.take_in(begun.start, &mut head, board);
@@ -88,7 +94,7 @@ impl Program {
 
     /// A program of `place` during which the die can take in the data of another, and which waits until the die takes in its own.
     #[cold]
-    pub(super) fn wait(board: &Board, begun: &Begun, operation: &Operation, place: &Place) -> (Head, Program) {
+    pub(super) fn wait(board: &Board, begun: &Begun, operation: &Operation, place: &Place<'_>) -> (Head, Program) {
         let head = head_of(board, begun, operation, place);
         (head, Program::new(place, begun.start, Intake::Waits))
     }
@@ -165,8 +171,8 @@ impl Program {
 
 /// The head of a program of `place`.
 #[inline(always)]
-fn head_of(board: &Board, begun: &Begun, operation: &Operation, place: &Place) -> Head {
-    let &Place { target, origin: Origin { host, moved, padding }, .. } = place;
+fn head_of(board: &Board, begun: &Begun, operation: &Operation, place: &Place<'_>) -> Head {
+    let &Place { target: &target, origin: Origin { host, moved, padding }, .. } = place;
     let mut head = Head::new(begun, operation, (FlashOp::Program, target, board.pages_per_program * target.planes.len()));
     (head.event.host_units, head.event.moved_units, head.event.padding_units) = (host, moved, padding);
     head

@@ -17,12 +17,13 @@ use crate::due::{Due, OpSlot, Step};
 
 /// The page of an order to read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Page {
-    pub(super) target: Target,
-    pub(super) bytes: Bytes,
-    pub(super) first: ReadTry,
-    pub(super) is_counted: bool,
-    pub(super) attributes: Option<Attributes>,
+pub(crate) struct Page<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) bytes: Bytes,
+    pub(crate) first: ReadTry,
+    /// True if the wrong bits are counted.
+    pub(crate) is_counted: bool,
+    pub(crate) attributes: Option<Attributes>,
 }
 
 /// A read under way.
@@ -67,8 +68,8 @@ pub(super) enum Left {
 impl Read {
     /// Begin the read of `page`.
     #[inline(always)]
-    pub(super) fn begin(board: &mut Board, begun: &Begun, operation: &Operation, page: &Page) -> (Head, Read) {
-        let &Page { target, bytes, first, is_counted, attributes } = page;
+    pub(super) fn begin(board: &mut Board, begun: &Begun, operation: &Operation, page: &Page<'_>) -> (Head, Read) {
+        let &Page { target: &target, bytes, first, is_counted, attributes } = page;
         let last = first_try(first, board.dies.levels(), &board.read_sets);
         let chip = &mut board.dies[begun.die];
         // The read before may have left the die at other references.
