@@ -161,7 +161,7 @@ impl<F: Observer, B: Observer> Observer for Watch<F, B> {
         self.files.follows() || self.beside.follows()
     }
 
-    #[inline]
+    #[inline(always)]
     fn observe(&mut self, at: Nanos, event: &Event) {
         self.metrics.observe(at, event);
         if !self.is_over {
