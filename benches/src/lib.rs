@@ -5,6 +5,7 @@
 
 pub mod against;
 pub mod floor;
+pub mod gate;
 pub mod rows;
 pub mod served;
 pub mod structures;
