@@ -149,7 +149,7 @@ impl Drive {
     /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
     pub fn serve(
         &mut self,
-        load: &mut impl Iterator<Item = HostRequest>,
+        load: &mut dyn Iterator<Item = HostRequest>,
         pace: Pace,
         completions: Option<u64>,
         observer: &mut dyn Observer,
@@ -161,7 +161,7 @@ impl Drive {
     /// number of acknowledged requests.
     ///
     /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
-    pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut impl JobLoad, completions: Option<u64>, observer: &mut dyn Observer) -> u64 {
+    pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut dyn JobLoad, completions: Option<u64>, observer: &mut dyn Observer) -> u64 {
         self.machine.serve_jobs(jobs, load, completions, observer)
     }
 
@@ -368,7 +368,7 @@ impl Drive {
     ///
     /// # Panics
     /// If the drive is not quiet ([`Drive::settle`] makes it so) or keeps bytes, or if a request ends beyond it.
-    pub fn age(&mut self, load: &mut impl Iterator<Item = HostRequest>, count: u64) -> Aged {
+    pub fn age(&mut self, load: &mut dyn Iterator<Item = HostRequest>, count: u64) -> Aged {
         self.without_bytes("be aged");
         precondition::age(&mut self.machine, load, count, self.leaps.read_times())
     }

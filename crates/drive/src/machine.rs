@@ -192,7 +192,7 @@ impl Machine {
     /// Serves `load`: see [`crate::Drive::serve`].
     pub(crate) fn serve(
         &mut self,
-        load: &mut impl Iterator<Item = HostRequest>,
+        load: &mut dyn Iterator<Item = HostRequest>,
         pace: Pace,
         completions: Option<u64>,
         observer: &mut dyn Observer,
@@ -239,7 +239,7 @@ impl Machine {
     pub(crate) fn serve_jobs(
         &mut self,
         jobs: &mut Jobs,
-        load: &mut impl JobLoad,
+        load: &mut dyn JobLoad,
         completions: Option<u64>,
         observer: &mut dyn Observer,
     ) -> u64 {
@@ -388,8 +388,7 @@ impl Machine {
         }
     }
 
-    /// Carry the effect of a step to the firmware that few steps have.
-    #[cold]
+    /// Carry the effect of a step to the firmware that few steps of a young drive have, and most of an aged one whose reads are tried again.
     #[inline(never)]
     fn take_rarer(&mut self, now: Nanos, outcome: Outcome) {
         match outcome {
@@ -539,7 +538,13 @@ impl Machine {
                 let load = load_of(core, (operation.die, operation.tag), &ftls[core as usize], data.as_deref());
                 device.program(now, (core, operation), &Place { target, bytes: *bytes, origin: *origin }, load, calendar);
             }
-            _ => self.issue_rarer(now, core, operation),
+            OperationKind::Program { .. }
+            | OperationKind::Erase { .. }
+            | OperationKind::Copyback { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => self.issue_rarer(now, core, operation),
         }
     }
 

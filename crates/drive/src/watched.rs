@@ -94,7 +94,7 @@ impl<O: Observer> Watched<O> {
     }
 
     /// See [`Drive::age`].
-    pub fn age(&mut self, load: &mut impl Iterator<Item = HostRequest>, count: u64) -> Aged {
+    pub fn age(&mut self, load: &mut dyn Iterator<Item = HostRequest>, count: u64) -> Aged {
         let aged = self.drive.age(load, count);
         self.show();
         aged
@@ -133,14 +133,14 @@ impl<O: Observer> Watched<O> {
     }
 
     /// See [`Drive::serve`].
-    pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>) -> u64 {
+    pub fn serve(&mut self, load: &mut dyn Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>) -> u64 {
         let served = self.drive.serve(load, pace, completions, &mut self.observer);
         self.show();
         served
     }
 
     /// See [`Drive::serve_jobs`].
-    pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut impl JobLoad, completions: Option<u64>) -> u64 {
+    pub fn serve_jobs(&mut self, jobs: &mut Jobs, load: &mut dyn JobLoad, completions: Option<u64>) -> u64 {
         let served = self.drive.serve_jobs(jobs, load, completions, &mut self.observer);
         self.show();
         served

@@ -144,7 +144,6 @@ impl Firmware {
     }
 
     /// Next try of the read `tag`, whose last try error correction could not mend; `None`: the read fails. The die is kept for the read.
-    #[cold]
     pub fn next_try(&mut self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
         let Rooms { core, panel, .. } = &mut self.rooms;
         let Pending { purpose, group, offset, .. } = core.pending(tag);

@@ -291,7 +291,7 @@ impl Controller {
     }
 
     /// Go on with the read at `op`, which is sensed by its time and cannot be corrected.
-    #[cold]
+    #[inline(never)]
     fn not_corrected(&mut self, now: Nanos, op: OpSlot, calendar: &mut Calendar<Due>) -> Outcome {
         let Controller { board, table, .. } = self;
         let (head, read) = table.read(op);
@@ -312,7 +312,7 @@ impl Controller {
     }
 
     /// The question how the read at `op`, which has just failed, is tried again.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn question(&mut self, op: OpSlot) -> Question<'_> {
         let (head, read) = self.table.read(op);
         let &mut Head { core, tag, event: FlashEvent { die, .. }, .. } = head;
@@ -320,7 +320,7 @@ impl Controller {
     }
 
     /// Takes the answer to the question how the read at `op` is tried again; `None`: it fails.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn answer(&mut self, now: Nanos, op: OpSlot, next: Option<ReadTry>, calendar: &mut Calendar<Due>) {
         let (head, read) = self.table.read(op);
         read.answered(next, head, &mut self.board);

@@ -125,7 +125,6 @@ impl Read {
     }
 
     /// The question how the read, which error correction cannot mend, is tried once more; `None`: it is transferred, and its search goes on by itself.
-    #[cold]
     pub(super) fn ask<'a>(&mut self, now: Nanos, head: &Head, board: &'a mut Board) -> Option<Failed<'a>> {
         let Board { dies, tries, .. } = board;
         let tries: &mut Tries = &mut tries[head.die()];
@@ -141,7 +140,6 @@ impl Read {
     }
 
     /// Take the answer to the question for the `next` try.
-    #[cold]
     pub(super) fn answered(&mut self, next: Option<ReadTry>, head: &Head, board: &mut Board) {
         let Board { dies, tries, search, .. } = board;
         tries[head.die()].answered(next, dies[head.die()].references_of(head.target.page), *search);

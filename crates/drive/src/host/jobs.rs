@@ -57,7 +57,7 @@ impl Jobs {
     /// # Panics
     ///
     /// There are more than a [`JobId`] tells apart.
-    pub fn new(origin: Nanos, paces: &[JobPace], load: &mut impl JobLoad) -> Jobs {
+    pub fn new(origin: Nanos, paces: &[JobPace], load: &mut dyn JobLoad) -> Jobs {
         let (mut closed, mut open) = (Vec::new(), Vec::new());
         for (number, pace) in paces.iter().enumerate() {
             let &JobPace { depth, time, has_end } = pace;
@@ -109,7 +109,7 @@ impl Jobs {
     }
 
     /// Goes on to the request of an open job after the one that was due.
-    pub(crate) fn go_on(&mut self, load: &mut impl JobLoad) {
+    pub(crate) fn go_on(&mut self, load: &mut dyn JobLoad) {
         let (_, place) = self.due.expect("one was due");
         self.open[place].draw(self.origin, load);
         self.look();
@@ -120,7 +120,7 @@ impl Jobs {
     pub(crate) fn refill<D>(
         &mut self,
         now: Nanos,
-        load: &mut impl JobLoad,
+        load: &mut dyn JobLoad,
         drive: &mut D,
         outstanding: fn(&D) -> &[u32],
         arrive: fn(&mut D, Nanos, &HostRequest),
@@ -152,7 +152,7 @@ impl Jobs {
 }
 
 impl Open {
-    fn draw(&mut self, origin: Nanos, load: &mut impl JobLoad) {
+    fn draw(&mut self, origin: Nanos, load: &mut dyn JobLoad) {
         let next = load.next_of(self.job).map(|request| HostRequest { job: self.job, ..request });
         self.next = next.filter(|request| origin.saturating_add(request.at) < self.ends);
     }

@@ -144,8 +144,8 @@ impl Driver for Ageing<'_> {
 }
 
 /// Requests on their way into a drive that is made old.
-struct Intake<'a, L> {
-    load: &'a mut L,
+struct Intake<'a> {
+    load: &'a mut dyn Iterator<Item = HostRequest>,
     count: u64,
     /// Request that has not been taken in, or the rest of it.
     waiting: Option<HostRequest>,
@@ -160,7 +160,7 @@ struct Intake<'a, L> {
     has_spoken: bool,
 }
 
-impl<L: Iterator<Item = HostRequest>> Intake<'_, L> {
+impl Intake<'_> {
     /// Submit requests while the cores of `machine` have room, then the flush. `is_idle`: nothing is under way.
     fn submit(&mut self, machine: &mut Machine, is_idle: bool, aged: &mut Aged) {
         let now = machine.now();
@@ -209,7 +209,7 @@ impl<L: Iterator<Item = HostRequest>> Intake<'_, L> {
 ///
 /// # Panics
 /// If the drive is not quiet, or if a request ends beyond it.
-pub(crate) fn age(machine: &mut Machine, load: &mut impl Iterator<Item = HostRequest>, count: u64, read_times: u32) -> Aged {
+pub(crate) fn age(machine: &mut Machine, load: &mut dyn Iterator<Item = HostRequest>, count: u64, read_times: u32) -> Aged {
     assert!(is_quiet(machine), "only a quiet drive can be aged: settle it first");
     let now = machine.now();
     let (mut work, mut line) = (Work { aged: Aged::default(), read_times }, Line::new());
