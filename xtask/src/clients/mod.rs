@@ -127,7 +127,7 @@ const KINDS: &[Kind] = &[
         packages: "fio libnbd-bin e2fsprogs mount sysbench; cargo install --debug --locked fsx --version 0.3.2",
         needs: &[FIO, NBDFUSE, LOSETUP, EXT4, E2FSCK, ("sysbench", &["--version"]), ("fsx", &["--version"])],
         mounts: true,
-        rounds: [2, 20],
+        rounds: [1, 20],
         run: files::run,
     },
     Kind {
@@ -146,7 +146,7 @@ const KINDS: &[Kind] = &[
         packages: "libnbd-bin e2fsprogs mount postgresql postgresql-contrib",
         needs: &[NBDFUSE, LOSETUP, EXT4, E2FSCK, ("pgbench", &["--version"]), ("psql", &["--version"])],
         mounts: true,
-        rounds: [2, 20],
+        rounds: [0, 20],
         run: postgres::run,
     },
     Kind {
@@ -155,7 +155,7 @@ const KINDS: &[Kind] = &[
         packages: "libnbd-bin e2fsprogs mount rocksdb-tools",
         needs: &[NBDFUSE, LOSETUP, EXT4, E2FSCK, ("db_bench", &["--version"]), ("ldb", &["--version"])],
         mounts: true,
-        rounds: [2, 20],
+        rounds: [1, 20],
         run: rocksdb::run,
     },
     Kind {
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_what_runs() {
         let all = parse(&[]).expect("sound");
-        assert_eq!((all.names.len(), all.nightly, all.rounds), (KINDS.len() - 3, false, None));
+        assert_eq!((all.names.len(), all.nightly, all.rounds), (KINDS.len() - 4, false, None));
         assert_eq!(parse(&["nightly"]).expect("sound").names.len(), KINDS.len());
         let some = parse(&["kills", "--rounds", "7", "--seed", "3"]).expect("sound");
         assert_eq!((some.names, some.rounds, some.seed), (vec!["kills"], Some(7), 3));
