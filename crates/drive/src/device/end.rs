@@ -53,18 +53,18 @@ impl<'a> Ended<'a> {
         self.under_way.head.core
     }
 
-    /// Its die, as the core counts it.
+    /// The die, as the core counts it.
     #[inline(always)]
     pub(crate) fn local(&self) -> DieId {
         self.under_way.head.local
     }
 
-    /// Its target; for a copyback, its destination.
+    /// The target; for a copyback, its destination.
     pub(crate) fn target(&self) -> &'a Target {
         &self.under_way.head.target
     }
 
-    /// Its report, if it has ended at `now`.
+    /// The report, of an end at `now`.
     #[inline(always)]
     pub(crate) fn report(&self, now: Nanos) -> Report<'a> {
         let UnderWay { head, kind } = self.under_way;
