@@ -145,6 +145,7 @@ pub(crate) mod tests {
     use crate::state::layout::tests::small_sheet;
     use crate::victim::VictimPolicy;
     use wordline_flash::ProgramScope;
+    use wordline_units::Nanos;
 
     /// One die of ten block groups of one plane with twelve program units of one 16-KiB page, in units of 4 KiB, of which `exported` are shown to the host.
     /// Write-back, greedy, without recovery and techniques.
@@ -161,7 +162,7 @@ pub(crate) mod tests {
             exported_units: exported,
             spare_blocks: 0,
             factory_bad: vec![],
-            buffer: BufferConfig { units: 16, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
+            buffer: BufferConfig { units: 16, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5, load_window: Nanos::from_millis(1) },
             gc: GcConfig {
                 victim: VictimPolicy::Greedy,
                 start: 3,

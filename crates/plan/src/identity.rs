@@ -159,6 +159,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
             ("recovery", "oob_copies", "false")
                 | ("recovery", "oob_place", "\"group\"")
                 | ("placement", "moved_blocks", "1")
+                | ("buffer", "load_window", "\"84480 us\"")
                 | ("retirement", "policy", "\"failed\"")
                 | ("repair", "detect", "true")
                 | ("repair", "bad_blocks_per_die", "\"2 %\"")

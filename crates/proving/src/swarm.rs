@@ -259,6 +259,7 @@ pub fn still(seed: u64) -> Scenario {
             acknowledge: pick(draw, &[Acknowledge::Buffered, Acknowledge::Programmed]),
             protection: Protection::None,
             partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
+            load_window: Nanos::from_millis(2),
         },
         gc: GcConfig {
             victim: pick(draw, VictimPolicy::ALL),

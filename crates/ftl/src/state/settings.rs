@@ -103,6 +103,8 @@ pub struct BufferConfig {
     pub protection: Protection,
     /// Share of the buffer in use, between 0 and 1, from which partly written units are completed from flash and programmed.
     pub partial_watermark: f64,
+    /// Time over which the share of the buffer in use is a mean, where a technique asks for it.
+    pub load_window: Nanos,
 }
 
 /// Time at which a write without FUA is acknowledged.

@@ -109,6 +109,11 @@ pub enum News {
     Erased(EraseReport),
     /// A copyback has ended.
     Copied(CopyReport),
+    /// A page that was to be measured was not read, in the present filling of its group: nothing of it is valid any more, or the group takes no reads.
+    Unmeasured {
+        /// Page that was to be measured.
+        at: FlashPage,
+    },
     /// A block group was opened for writing.
     Opened {
         /// The group.
@@ -186,9 +191,9 @@ impl News {
         match *self {
             News::Erased(EraseReport { group, .. }) => Some(group),
             News::Read(ReadReport { at, cause: Cause::Measure, .. }) => Some(at.group),
-            ignores!(Read, Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {
-                None
-            }
+            ignores!(
+                Read, Programmed, Copied, Unmeasured, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle
+            ) => None,
         }
     }
 
@@ -199,6 +204,7 @@ impl News {
             News::Programmed(_) => Hook::Programmed,
             News::Erased(_) => Hook::Erased,
             News::Copied(_) => Hook::Copied,
+            News::Unmeasured { .. } => Hook::Unmeasured,
             News::Opened { .. } => Hook::Opened,
             News::Closed { .. } => Hook::Closed,
             News::VictimChosen { .. } => Hook::VictimChosen,
@@ -473,6 +479,8 @@ pub enum Ask {
     Provenance,
     /// The warm clock: [`View::kept`], [`View::today`] and [`EraseReport::rest`].
     WarmClock,
+    /// Load of the write buffer: [`View::buffer_load`].
+    BufferLoad,
     /// One program of a die at a time: no die takes in the data of its next program while it does one. A technique needs it that stops programs, sets or
     /// distrusts them, or makes unreadable what they have made stale: a die takes settings and stops for what its array does.
     OneProgram,
