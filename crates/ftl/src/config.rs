@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_flash::{Margins, Sheet, Tables};
-use wordline_units::Bytes;
+use wordline_units::{Bytes, Seconds};
 
 use crate::pages::oob::marks_per_page;
 use crate::retirement::RetirementPolicy;
@@ -86,6 +86,17 @@ pub struct Config {
     pub core: u32,
 }
 
+/// A technique whose tables hold for less time than data may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlived {
+    /// Name of the technique.
+    pub technique: &'static str,
+    /// Time for which its tables hold.
+    pub retention: Seconds,
+    /// Time within which other techniques have all data moved; `None`: none does.
+    pub kept: Option<Seconds>,
+}
+
 impl Config {
     /// Block groups of a die that never hold data at rest: those that GC keeps free, and those that are open.
     pub(crate) fn reserve(&self) -> u32 {
@@ -108,6 +119,24 @@ impl Config {
     pub fn bars_loading_ahead(&self) -> impl Iterator<Item = &'static str> + '_ {
         let cards = self.techniques.iter().map(|choice| choice.card());
         cards.filter(|card| card.asks.contains(&Ask::OneProgram)).map(|card| card.name)
+    }
+
+    /// True if a technique has all data moved over the bus within some time.
+    pub fn renews(&self) -> bool {
+        let layout = self.layout();
+        self.techniques.iter().any(|choice| choice.build(&self.site(&layout)).renews_within().is_some())
+    }
+
+    /// First technique whose tables hold for less time than data may be kept, if there is one.
+    pub fn outlived(&self) -> Option<Outlived> {
+        let layout = self.layout();
+        let techniques: Vec<_> = self.techniques.iter().map(|choice| choice.build(&self.site(&layout))).collect();
+        let kept = techniques.iter().filter_map(|technique| technique.renews_within()).min();
+        techniques.iter().find_map(|technique| {
+            let retention = technique.retention()?;
+            let is_outlived = kept.is_none_or(|kept| kept > retention);
+            is_outlived.then(|| Outlived { technique: technique.card().name, retention, kept })
+        })
     }
 
     /// True if the out-of-band marks are written twice.

@@ -20,6 +20,7 @@
 //! | [`Technique::wear_of`] | [`Wear`] | the greatest |
 //! | [`Technique::rung`] | [`Rung`] | the cheapest, and nothing twice; the core has a rung of its own |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
+//! | [`Technique::retention`], [`Technique::renews_within`] | a time | the shortest; a plan holds the one against the other |
 //! | [`Technique::idle_after`], [`Technique::wake_at`] | a span, an instant | none: each technique has its own |
 //!
 //! Agreement is [`agree`](super::say::agree): the greatest proposal, as far as the least cap lets it. Answers without an opinion may have a reason ([`Why`]);
@@ -29,7 +30,7 @@
 //! compiler lists every technique for which a new kind of news needs a decision.
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
-use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
+use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority, Seconds};
 
 pub use super::counts::Why;
 use super::hooks::{Hook, Hooks};
@@ -589,6 +590,16 @@ pub trait Technique: std::fmt::Debug + Send {
 
     /// Time after which the technique is told of an idle die with [`News::Idle`]; `None`: never.
     fn idle_after(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Time at 30 °C for which the technique's tables hold, from the first program of data on: it must be moved over the bus by then. `None`: for ever.
+    fn retention(&self) -> Option<Seconds> {
+        None
+    }
+
+    /// Time at 30 °C within which the technique has all data moved over the bus while the drive has power; `None`: it does not.
+    fn renews_within(&self) -> Option<Seconds> {
         None
     }
 
