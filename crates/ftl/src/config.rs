@@ -121,6 +121,11 @@ impl Config {
         cards.filter(|card| card.asks.contains(&Ask::OneProgram)).map(|card| card.name)
     }
 
+    /// True if counts of copies are written at the end of each block group that has received a copy.
+    pub(crate) fn writes_counters(&self) -> bool {
+        self.techniques.iter().any(|choice| choice.declaration().asks_counters(&choice.values()))
+    }
+
     /// True if a technique has all data moved over the bus within some time.
     pub fn renews(&self) -> bool {
         let layout = self.layout();

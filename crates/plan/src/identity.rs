@@ -160,6 +160,8 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("recovery", "oob_place", "\"group\"")
                 | ("placement", "moved_blocks", "1")
                 | ("buffer", "load_window", "\"84480 us\"")
+                | ("techniques.copy-threshold", "classes", "\"worst\"")
+                | ("techniques.copy-threshold", "counters", "\"kept\"")
                 | ("retirement", "policy", "\"failed\"")
                 | ("repair", "detect", "true")
                 | ("repair", "bad_blocks_per_die", "\"2 %\"")

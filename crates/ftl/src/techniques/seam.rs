@@ -33,6 +33,7 @@ use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, Program
 use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority, Seconds};
 
 pub use super::counts::Why;
+use super::declaration::Value;
 use super::hooks::{Hook, Hooks};
 pub use super::leap::Leap;
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
@@ -487,6 +488,9 @@ pub enum Ask {
     OneProgram,
     /// Block groups of a die that are open for moved data at once, for [`Technique::fit`]. A core has as many as the greatest demand, and at least one.
     Places(Amount),
+    /// A program unit with counts of copies at the end of each block group that has received a copy, where the technique's parameter of this key has this value.
+    /// Such a group takes one program unit of data less.
+    Counters(&'static str, Value),
     /// Wordlines that erases spare, for [`Technique::erase_settings`]: at most as many in one erase. Room is counted as if every erase spared them; the
     /// demands of several techniques add up, as their sets may be apart.
     Spared(Amount),

@@ -23,7 +23,9 @@ fn table() -> Copyback {
 /// A core that keeps the provenance of its data, and the technique.
 fn trial_of(table: Copyback) -> (Rooms, RestrictedCopyback) {
     let tables = Tables { copyback: Some(Arc::new(table)), ..Tables::NONE };
-    let config = Config { techniques: vec![Choice::RestrictedCopyback(PARAMS)], tables: tables.clone(), exported_units: 48, ..small(64) };
+    let mut sheet = small(64).sheet;
+    sheet.capabilities.copyback = true;
+    let config = Config { techniques: vec![Choice::RestrictedCopyback(PARAMS)], tables: tables.clone(), exported_units: 48, sheet, ..small(64) };
     let layout = config.layout();
     let technique = RestrictedCopyback::new(&Site { tables: &tables, ..Site::bare(&layout, &config.sheet) }, PARAMS);
     (build(&config), technique)
@@ -272,6 +274,9 @@ fn where_no_block_stands_a_copy_none_is_proposed_and_every_place_suits() {
     let data = Moving { from: Some(BlockGroup(1)), way: Way::Bus, cause: Cause::Gc };
     let fits = [1, 2].map(|to| technique.fit(&ctx(&rooms.core), &data, &Place { group: BlockGroup(to), is_open: true }));
     assert_eq!(fits, [Fit::Exact; 2]);
+    let closed = News::Closed { group: BlockGroup(1) };
+    technique.learn(&ctx(&rooms.core), &closed);
+    assert_eq!(technique.work(&ctx(&rooms.core), &closed), None, "nothing is measured");
     assert_eq!(rooms.core.groups().use_of(BlockGroup(1)), Use::Free);
 }
 
