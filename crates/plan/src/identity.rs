@@ -159,7 +159,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
             ("recovery", "oob_copies", "false")
                 | ("recovery", "oob_place", "\"group\"")
                 | ("placement", "moved_blocks", "1")
-                | ("buffer", "load_window", "\"84480 us\"")
+                | ("buffer", "load_window", "\"84.48 ms\"")
                 | ("techniques.copy-threshold", "classes", "\"worst\"")
                 | ("techniques.copy-threshold", "counters", "\"kept\"")
                 | ("retirement", "policy", "\"failed\"")
