@@ -196,7 +196,13 @@ pub(crate) mod tests {
             exported_units: exported,
             spare_blocks: 0,
             factory_bad: vec![],
-            buffer: BufferConfig { units: 16, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5, load_window: Nanos::from_millis(1) },
+            buffer: BufferConfig {
+                units: 16,
+                acknowledge: Acknowledge::Buffered,
+                protection: Protection::None,
+                partial_watermark: 0.5,
+                load_window: Nanos::from_millis(1),
+            },
             gc: GcConfig {
                 victim: VictimPolicy::Greedy,
                 start: 3,

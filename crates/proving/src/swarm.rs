@@ -110,7 +110,7 @@ fn own(seed: u64, declaration: &Declaration) -> Draw {
 
 /// Services that a technique asks for, but for one program at a time and for places: every die and every core can do that.
 fn services(declaration: &Declaration) -> impl Iterator<Item = Ask> {
-    declaration.card.asks.iter().copied().filter(|ask| !matches!(ask, Ask::OneProgram | Ask::Places(_)))
+    declaration.card.asks.iter().copied().filter(|ask| !matches!(ask, Ask::OneProgram | Ask::Places(_) | Ask::Slots(_)))
 }
 
 /// True if a technique has wordlines spared.

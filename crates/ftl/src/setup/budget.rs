@@ -192,9 +192,11 @@ fn key_store(config: &Config, layout: &Layout) -> Option<KeyStore> {
 /// The longest snapshot's memos.
 fn most_memos(config: &Config, layout: &Layout) -> usize {
     let remember = config.techniques.iter().filter(|choice| matches!(choice.card().persists, Persists::Memos(_)));
+    let slots = |asks: &[Ask]| asks.iter().find_map(|ask| if let Ask::Slots(slots) = *ask { Some(slots as usize) } else { None });
+    let slots: usize = remember.map(|choice| slots(choice.card().asks).unwrap_or(1)).sum();
     // The core's own: of copies, and of birth.
     let asks = config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Provenance));
-    (remember.count() + if asks { 2 } else { 0 }) * layout.group_count()
+    (slots + if asks { 2 } else { 0 }) * layout.group_count()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Class of blocks, best, median or worst, by the errors of a few of their pages just after program (001 §4.2.1).
 //!
-//! A survey of a group begins when the group is closed. It reads the pages of one wordline of the h-layer that is weakest in the chip's table, one after another;
-//! the worst codeword of all of them gives the class. It is no technique of its own: techniques that go by classes have one each, and a page that two of them want
-//! measured is read once.
+//! A survey of a group begins when the group is closed. It reads the pages of one wordline, one after another, in the h-layer that is weakest in the chip's
+//! table; the worst codeword of all of them gives the class. It is no technique of its own: techniques that go by classes have one each, and a page that two of
+//! them want measured is read once.
 //!
 //! ```text
 //!   closed, no copies in it ──► page ──► page ──► … ──► class        a page of which nothing is valid counts as not read

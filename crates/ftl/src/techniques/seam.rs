@@ -194,7 +194,20 @@ impl News {
             News::Erased(EraseReport { group, .. }) => Some(group),
             News::Read(ReadReport { at, cause: Cause::Measure, .. }) => Some(at.group),
             ignores!(
-                Read, Programmed, Copied, Unmeasured, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle
+                Read,
+                Programmed,
+                Copied,
+                Unmeasured,
+                Opened,
+                Closed,
+                VictimChosen,
+                Moved,
+                Retired,
+                DataLost,
+                DieFailed,
+                Stopped,
+                Timer,
+                Idle
             ) => None,
         }
     }
@@ -488,9 +501,11 @@ pub enum Ask {
     OneProgram,
     /// Block groups of a die that are open for moved data at once, for [`Technique::fit`]. A core has as many as the greatest demand, and at least one.
     Places(Amount),
-    /// A program unit with counts of copies at the end of each block group that has received a copy, where the technique's parameter of this key has this value.
-    /// Such a group takes one program unit of data less.
+    /// A program unit with counts of copies at the end of each block group that has received a copy, where the parameter of this key has this value. Such a
+    /// group takes one program unit of data less.
     Counters(&'static str, Value),
+    /// Memo slots that the technique uses for each block group; one where it does not ask.
+    Slots(u32),
     /// Wordlines that erases spare, for [`Technique::erase_settings`]: at most as many in one erase. Room is counted as if every erase spared them; the
     /// demands of several techniques add up, as their sets may be apart.
     Spared(Amount),

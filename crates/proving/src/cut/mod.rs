@@ -24,9 +24,9 @@ mod world;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
+use wordline_ftl::techniques::block_class::Classes;
 use wordline_ftl::techniques::declaration::Declaration;
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_ftl::techniques::block_class::Classes;
 use wordline_ftl::techniques::{Choice, DECLARATIONS, crypto_erase, page_lock, restricted_copyback};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
@@ -284,7 +284,7 @@ pub fn cached(seed: u64) -> Scenario {
     scenario
 }
 
-/// The drive of `seed` with quotas of copies, and somebody who has data copied whenever they let him.
+/// The drive of `seed` with quotas of copies, and a technique that has data copied whenever they allow it.
 pub fn copying(seed: u64) -> Scenario {
     let mut scenario = scenario(seed);
     scenario.habits.is_copying = true;

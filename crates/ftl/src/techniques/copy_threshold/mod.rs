@@ -25,15 +25,7 @@ pub const DECLARATION: Declaration = Declaration {
         name: "copy-threshold",
         source: "FastCopy: dissertation 000 of the papers, §3.4.5; by P/E count: FastGC, its reference 69",
         claim: "garbage collection saves the bus and loses no data; by wear it copies where a P/E count would forbid it already",
-        hooks: Hooks::of(&[
-            Hook::Closed,
-            Hook::Read,
-            Hook::Unmeasured,
-            Hook::VictimChosen,
-            Hook::Erased,
-            Hook::Way,
-            Hook::Work,
-        ]),
+        hooks: Hooks::of(&[Hook::Closed, Hook::Read, Hook::Unmeasured, Hook::VictimChosen, Hook::Erased, Hook::Way, Hook::Work]),
         asks: &[Ask::Provenance, Ask::Counters("counters", Value::Word("written"))],
         persists: Persists::Nothing(
             "copies in a row are the core's to remember; after a power cut none is counted too low, and a block is of the worst class until it is measured",
@@ -155,7 +147,8 @@ impl Technique for CopyThreshold {
         if !self.classes.restore_surveys(surveys) {
             return false;
         }
-        (0..groups).for_each(|group| self.classes.set(BlockGroup(group as u32), usize::from((classes[group / 4] >> (group % 4 * 8)) as u8)));
+        (0..groups)
+            .for_each(|group| self.classes.set(BlockGroup(group as u32), usize::from((classes[group / 4] >> (group % 4 * 8)) as u8)));
         true
     }
 

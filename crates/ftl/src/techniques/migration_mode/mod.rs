@@ -1,7 +1,7 @@
 //! Moved data is copied inside the die while the host waits for room, and corrected while it does not (DMMS of rcFTL).
 //!
-//! A copy saves the bus and leaves the data with less to be copied by later; a move over the bus makes it as good as new. So copies belong to times in which the
-//! host is in a hurry, which shows in its write buffer. The way is chosen once for each victim.
+//! A copy saves the bus, and its data may be copied less often later; a move over the bus makes data as good as new. Copies therefore belong to times in which
+//! the host is in a hurry, which shows in its write buffer. The way is chosen once for each victim.
 
 use crate::state::groups::BlockGroups;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params, words};
@@ -150,7 +150,7 @@ mod tests {
     fn where_the_host_waits_data_is_copied_whatever_the_load_is_unless_it_goes_by_that_alone() {
         for (foreground, expected) in [(Foreground::Copyback, Way::Copyback), (Foreground::ByLoad, Way::Bus)] {
             let (mut rooms, mut technique) = trial(1, foreground);
-            assert_eq!(way(&rooms, &mut technique), Way::Bus, "nobody waits");
+            assert_eq!(way(&rooms, &mut technique), Way::Bus, "no write waits");
             while rooms.core.view().free(DieId(0)) > 1 {
                 rooms.core.die_mut(DieId(0)).take_free_at(0);
             }

@@ -209,7 +209,9 @@ impl Technique for ReadReference {
             }
             News::Closed { group } => self.refresh(ctx, group),
             News::Timer => self.refresh(ctx, BlockGroup(self.cursor)),
-            ignores!(Programmed, Erased, Copied, Unmeasured, Opened, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => None,
+            ignores!(Programmed, Erased, Copied, Unmeasured, Opened, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => {
+                None
+            }
         }
     }
 

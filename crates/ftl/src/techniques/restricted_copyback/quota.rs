@@ -1,7 +1,7 @@
-//! Arithmetic of quotas (001 §4.3.1): what data may still be copied without correction, in one column of the table.
+//! Arithmetic of quotas (001 §4.3.1) in one column of the table: copies without correction that data may still have.
 //!
-//! A column holds for one bin of P/E counts. Fresh data has the quota *Q_init*, the least common multiple of the column's thresholds; a copy out of a block with
-//! the threshold *CT* takes *Q_init / CT* of it. Quotas of one column say nothing in another: they are carried over.
+//! A column holds for one bin of P/E counts. Fresh data has the quota *Q_init*, the least common multiple of the column's thresholds; a copy out of a block
+//! with the threshold *CT* takes *Q_init / CT* of it. Quotas of one column mean nothing in another: they are carried over.
 
 use wordline_flash::tables::Copyback;
 

@@ -2,9 +2,9 @@
 //!
 //! Checks: before any power cut each valid unit has gone through exactly as many copies as its core says; after one through as many at most. No data is older
 //! than its group's day says, where that is known. Days pass by decree, in between. Where thresholds of copies are on, no data is copied that has been through
-//! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Where quotas of copies are on, each page
-//! keeps its own, by the classes of the blocks that it was copied out of: no copy is made that its own does not last for, and no group has more than any page of
-//! it. Does not check: how far a core that has lost its memos is on the safe side; whether classes are right, which are taken as the technique has measured them.
+//! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Where quotas of copies are on, each
+//! page keeps its own, by the classes of the blocks that it was copied out of: no copy is made that its own does not last for, and no group has more than any
+//! page of it. Does not check: how far a core that has lost its memos is on the safe side; classes, which are taken as the technique has measured them.
 
 use std::collections::BTreeMap;
 
@@ -152,7 +152,7 @@ impl World {
         u32::from(self.scenario.config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs)))
     }
 
-    /// True of data copied from `from` on `die`: its own quota lasts for one copy more. An error says what it has been through.
+    /// True of data copied from `from` on `die`: its own quota lasts for one copy more. The error has the copies of the data.
     pub(super) fn affords_copy(&mut self, die: DieId, from: &Target) -> Result<(), String> {
         let group = self.group_at(die, from).ok_or("a copy of no group")?;
         let Some((_, class)) = self.quota_told(group) else { return Ok(()) };
@@ -160,13 +160,15 @@ impl World {
         self.tally.quotas[1] += u64::from(by_class != [0; 3]);
         by_class[class] += 1;
         if own_left(thresholds, by_class).is_none() {
-            return Err(format!("data is copied that has been through {by_class:?} copies by class, this one counted, in a column of {thresholds:?}"));
+            return Err(format!(
+                "data is copied that has been through {by_class:?} copies by class, this one counted, in a column of {thresholds:?}"
+            ));
         }
         self.tally.quotas[0] += 1;
         Ok(())
     }
 
-    /// True of `group`, which holds data with this `past`: its quota is no greater a share than the data's own. An error says what both are.
+    /// True of `group`, which holds data with this `past`: its quota is no greater a share than the data's own. The error has both.
     fn holds_quota(&mut self, group: BlockGroup, past: &Past) -> Result<(), String> {
         let Some((quota, _)) = self.quota_told(group).filter(|&(quota, _)| quota != UNSET) else { return Ok(()) };
         let thresholds = self.thresholds();
@@ -198,7 +200,7 @@ impl World {
             let group = self.group_at(die, at).ok_or("a copy of no group")?;
             let class = self.class_told(&params, group);
             let stands = match params.index {
-                copy_threshold::Index::Age => copies_at_age(class, view.wear(group).ok_or("nobody tells the wear")?.0),
+                copy_threshold::Index::Age => copies_at_age(class, view.wear(group).ok_or("the wear is not known")?.0),
                 copy_threshold::Index::Pe => copies_at_count(class, view.erases(group)),
             };
             if copies + lowered >= stands {
