@@ -149,7 +149,7 @@ fn next_fitting(
     panel.give_places(places);
     let Pick { at, program } = match picked {
         Picked::Open(pick) => pick,
-        _ => open(core, panel, metadata, group?, stream),
+        Picked::Free | Picked::Any | Picked::Nothing => open(core, panel, metadata, group?, stream),
     };
     let (group, closes) = core.take_program(die, stream, at, program);
     Some(ProgramPlace { group, program, closes })

@@ -146,7 +146,7 @@ mod tests {
         rooms.core.die_mut(DIE).take_free_at(0);
         assert!(rooms.core.view().pressed(DIE));
         let mut rooms = build(&small(64));
-        (0..5).for_each(|id| rooms.submit(Request { id, lpn: id as u32 * 4, units: 4, ..WRITE }));
+        (0..5).for_each(|id| rooms.submit(Request { id, lpn: id * 4, units: 4, ..WRITE }));
         assert_eq!(rooms.core.requests().waiting(), 1, "the buffer has 16 slots");
         assert!(rooms.core.view().pressed(DIE));
     }

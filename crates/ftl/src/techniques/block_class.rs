@@ -164,19 +164,16 @@ impl BlockClasses {
 
     /// Next page of a survey that `news` has begun or brought on.
     pub fn work(&self, news: &News) -> Option<Work> {
-        let group = match *news {
-            News::Closed { group } => group,
-            News::Read(ReadReport { at, cause: Cause::Measure, .. }) | News::Unmeasured { at } => at.group,
+        let (group, page) = match *news {
+            News::Closed { group } => (group, None),
+            News::Read(ReadReport { at, cause: Cause::Measure, .. }) | News::Unmeasured { at } => (at.group, Some(at)),
             ignores!(Read, Programmed, Erased, Copied, Opened, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {
                 return None;
             }
         };
         let survey = self.survey(group)?;
         // A read of another page has brought nothing on: the page that is waited for has been asked for.
-        let is_due = match *news {
-            News::Read(ReadReport { at, .. }) | News::Unmeasured { at } => survey.done > 0 && at == self.page(group, survey.done - 1),
-            _ => true,
-        };
+        let is_due = page.is_none_or(|at| survey.done > 0 && at == self.page(group, survey.done - 1));
         let at = self.page(group, survey.done);
         is_due.then_some(Work { kind: WorkKind::Measure { at, tally: false }, cause: Cause::Measure, due: NEVER })
     }
@@ -290,7 +287,7 @@ mod tests {
         classes.learn(&ctx(&rooms.core), news, class_of);
         classes.work(news).map(|work| match work.kind {
             WorkKind::Measure { at, .. } => at,
-            other => panic!("{other:?}"),
+            other @ (WorkKind::Rewrite(_) | WorkKind::Collect(_)) => panic!("{other:?}"),
         })
     }
 

@@ -1,8 +1,8 @@
 //! Data is copied inside a die within a quota of its block group (rCPB and the error propagation management of rcFTL).
 //!
 //! A copy without error correction takes all errors along and adds its own. Data has a quota of such copies, and each takes a part of it by the class of the
-//! block that it leaves. All data of a group has one quota, the least of what came into it: a group costs a byte, and no page does. Copies therefore go to groups of
-//! their own quota, and a die has several open for moved data. Data that passes the controller is corrected, and has the whole quota again.
+//! block that it leaves. All data of a group has one quota, the least of what came into it: a group costs a byte, and no page does. Copies therefore go to
+//! groups of their own quota, and a die has several open for moved data. Data that passes the controller is corrected, and has the whole quota again.
 
 mod quota;
 

@@ -121,10 +121,12 @@ impl World {
 
     /// Quota of `group` and its class, as the technique of quotas has them; `None`: it is off. The quota is [`UNSET`] where none is known.
     fn quota_told(&self, group: BlockGroup) -> Option<(u32, usize)> {
-        let params = self.scenario.config.techniques.iter().find_map(|choice| match choice {
-            Choice::RestrictedCopyback(params) => Some(*params),
-            _ => None,
-        })?;
+        let params = self
+            .scenario
+            .config
+            .techniques
+            .iter()
+            .find_map(|choice| if let Choice::RestrictedCopyback(params) = choice { Some(*params) } else { None })?;
         let word = self.ftl.learnt("restricted-copyback")?[1 + group.index() / 2] >> (16 * (group.index() % 2));
         let class = if params.classes == Classes::Worst { 2 } else { word >> 8 & 0xFF };
         Some((word & 0xFF, class as usize))
