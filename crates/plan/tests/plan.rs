@@ -291,7 +291,7 @@ fn most_shown(settings: &[&str]) -> u64 {
 #[test]
 fn each_block_that_is_open_for_moved_data_is_taken_off_the_spare_of_each_die() {
     let geometry = Plan::load("pageftl").unwrap().build().sheet.geometry;
-    let group = u64::from(geometry.dies() * geometry.planes * geometry.pages()) * geometry.page.0 >> 20;
+    let group = (u64::from(geometry.dies() * geometry.planes * geometry.pages()) * geometry.page.0) >> 20;
     let shown = [1, 5, 16].map(|blocks| most_shown(&[format!("placement.moved_blocks={blocks}").as_str()]));
     assert_eq!([shown[0] - shown[1], shown[0] - shown[2]], [4 * group, 15 * group]);
     let refused = Plan::load("pageftl").unwrap().override_keys(&["placement.moved_blocks=16", "mapping.over_provisioning=3 %"]);
