@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_flash::{Margins, Sheet, Tables};
-use wordline_units::Bytes;
+use wordline_units::{Bytes, Seconds};
 
 use crate::pages::oob::marks_per_page;
 use crate::retirement::RetirementPolicy;
@@ -86,6 +86,17 @@ pub struct Config {
     pub core: u32,
 }
 
+/// A technique whose tables hold for less time than data may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlived {
+    /// Name of the technique.
+    pub technique: &'static str,
+    /// Time for which its tables hold.
+    pub retention: Seconds,
+    /// Time within which other techniques have all data moved; `None`: none does.
+    pub kept: Option<Seconds>,
+}
+
 impl Config {
     /// Block groups of a die that never hold data at rest: those that GC keeps free, and those that are open.
     pub(crate) fn reserve(&self) -> u32 {
@@ -108,6 +119,29 @@ impl Config {
     pub fn bars_loading_ahead(&self) -> impl Iterator<Item = &'static str> + '_ {
         let cards = self.techniques.iter().map(|choice| choice.card());
         cards.filter(|card| card.asks.contains(&Ask::OneProgram)).map(|card| card.name)
+    }
+
+    /// True if counts of copies are written at the end of each block group that has received a copy.
+    pub(crate) fn writes_counters(&self) -> bool {
+        self.techniques.iter().any(|choice| choice.declaration().asks_counters(&choice.values()))
+    }
+
+    /// True if a technique has all data moved over the bus within some time.
+    pub fn renews(&self) -> bool {
+        let layout = self.layout();
+        self.techniques.iter().any(|choice| choice.build(&self.site(&layout)).renews_within().is_some())
+    }
+
+    /// First technique whose tables hold for less time than data may be kept, if there is one.
+    pub fn outlived(&self) -> Option<Outlived> {
+        let layout = self.layout();
+        let techniques: Vec<_> = self.techniques.iter().map(|choice| choice.build(&self.site(&layout))).collect();
+        let kept = techniques.iter().filter_map(|technique| technique.renews_within()).min();
+        techniques.iter().find_map(|technique| {
+            let retention = technique.retention()?;
+            let is_outlived = kept.is_none_or(|kept| kept > retention);
+            is_outlived.then(|| Outlived { technique: technique.card().name, retention, kept })
+        })
     }
 
     /// True if the out-of-band marks are written twice.
@@ -145,6 +179,7 @@ pub(crate) mod tests {
     use crate::state::layout::tests::small_sheet;
     use crate::victim::VictimPolicy;
     use wordline_flash::ProgramScope;
+    use wordline_units::Nanos;
 
     /// One die of ten block groups of one plane with twelve program units of one 16-KiB page, in units of 4 KiB, of which `exported` are shown to the host.
     /// Write-back, greedy, without recovery and techniques.
@@ -161,7 +196,13 @@ pub(crate) mod tests {
             exported_units: exported,
             spare_blocks: 0,
             factory_bad: vec![],
-            buffer: BufferConfig { units: 16, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
+            buffer: BufferConfig {
+                units: 16,
+                acknowledge: Acknowledge::Buffered,
+                protection: Protection::None,
+                partial_watermark: 0.5,
+                load_window: Nanos::from_millis(1),
+            },
             gc: GcConfig {
                 victim: VictimPolicy::Greedy,
                 start: 3,

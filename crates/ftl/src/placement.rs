@@ -24,6 +24,9 @@ pub(crate) struct ProgramPlace {
     pub closes: bool,
 }
 
+/// Greatest number of groups of a die that one stream has open: 64 for data of the host, 16 for moved data, by the checks of a plan.
+const MOST_OPEN: usize = 64;
+
 /// Data of a program that is about to be ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Data {
@@ -86,15 +89,20 @@ pub(crate) fn next_group(core: &Core, panel: &mut Panel, die: DieId, data: Data)
     let stream = data.stream();
     let (order, in_use) = order_of(core, stream);
     let open = core.die(die).open(stream);
-    let picked = if panel.has(Hook::Fit) {
-        fitting(core, panel, die, data, order, in_use)
-    } else {
-        wordline_order::pick(order, open, core.layout(), in_use, core.is_roomy(die)).map_or(Picked::Free(None), Picked::Open)
-    };
-    match picked {
-        Picked::Open(Pick { at, .. }) => Some(open[at].group),
-        Picked::Free(places) => allocation::next(core, die, stream, places.as_deref()),
-        Picked::Nothing => None,
+    if panel.has(Hook::Fit) {
+        let mut places = panel.take_places();
+        let group = match fitting(core, panel, (die, data), (order, in_use), &mut places) {
+            Picked::Open(Pick { at, .. }) => Some(open[at].group),
+            Picked::Free => allocation::next(core, die, stream, Some(&places)),
+            Picked::Any => allocation::next(core, die, stream, None),
+            Picked::Nothing => None,
+        };
+        panel.give_places(places);
+        return group;
+    }
+    match wordline_order::pick(order, open, core.layout(), in_use, core.is_roomy(die)) {
+        Some(Pick { at, .. }) => Some(open[at].group),
+        None => allocation::next(core, die, stream, None),
     }
 }
 
@@ -131,60 +139,80 @@ fn next_fitting(
     (order, in_use): (WordlineOrder, f64),
 ) -> Option<ProgramPlace> {
     let stream = data.stream();
-    let Pick { at, program } = match fitting(core, panel, die, data, order, in_use) {
+    let mut places = panel.take_places();
+    let picked = fitting(core, panel, (die, data), (order, in_use), &mut places);
+    let group = match picked {
+        Picked::Free => allocation::allocate_among(core, die, stream, &places),
+        Picked::Any => allocation::allocate(core, die, stream),
+        Picked::Open(_) | Picked::Nothing => None,
+    };
+    panel.give_places(places);
+    let Pick { at, program } = match picked {
         Picked::Open(pick) => pick,
-        Picked::Nothing => return None,
-        Picked::Free(places) => {
-            let group = match places {
-                Some(places) => allocation::allocate_among(core, die, stream, &places)?,
-                None => allocation::allocate(core, die, stream)?,
-            };
-            open(core, panel, metadata, group, stream)
-        }
+        Picked::Free | Picked::Any | Picked::Nothing => open(core, panel, metadata, group?, stream),
     };
     let (group, closes) = core.take_program(die, stream, at, program);
     Some(ProgramPlace { group, program, closes })
 }
 
 /// Choice of a group for a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Picked {
     /// A program unit of an open group.
     Open(Pick),
-    /// A free group: of those at these places, or of all.
-    Free(Option<Vec<usize>>),
+    /// One of the free groups that suit best.
+    Free,
+    /// Any free group.
+    Any,
     /// No group.
     Nothing,
 }
 
 /// Choice of a group where techniques say how well places suit `data`. Of the open groups one that suits best is taken; where none suits exactly, another is
-/// opened if a free one suits better, the die has room and not too many are open.
-fn fitting(core: &Core, panel: &mut Panel, die: DieId, data: Data, order: WordlineOrder, in_use: f64) -> Picked {
+/// opened if a free one suits better, the die has room and not too many are open. `places`: for [`Picked::Free`], those of [`Die::free_groups`] that suit best.
+///
+/// [`Die::free_groups`]: crate::state::die::Die::free_groups
+fn fitting(core: &Core, panel: &mut Panel, (die, data): (DieId, Data), by: (WordlineOrder, f64), places: &mut Vec<usize>) -> Picked {
     let (state, moving) = (core.die(die), data.told(core, die));
     let open = state.open(data.stream());
     let mut fit = |group, is_open| panel.fit(&ctx(core), &moving, &Place { group, is_open });
-    let fits: Vec<Fit> = open.iter().map(|open| fit(open.group, true)).collect();
+    let mut fits = [Fit::Never; MOST_OPEN];
+    for (known, open) in fits.iter_mut().zip(open) {
+        *known = fit(open.group, true);
+    }
+    let fits = &fits[..open.len()];
     let best = fits.iter().copied().min().filter(|&fit| fit != Fit::Never);
-    let most = if data == Data::Host { order.open_blocks() } else { core.settings().moved_blocks };
+    let most = if data == Data::Host { by.0.open_blocks() } else { core.settings().moved_blocks };
     let may_open = open.is_empty() || (core.is_roomy(die) && (open.len() as u32) < most);
-    if best == Some(Fit::Exact) || !may_open {
-        return best.map_or(Picked::Nothing, |best| pick_open(core, open, &fits, best, (order, in_use, may_open)));
-    }
-    let free: Vec<Fit> = state.free_groups().map(|group| fit(group, false)).collect();
-    match free.iter().copied().min().filter(|&fit| fit != Fit::Never) {
-        Some(least) if best.is_none_or(|best| least < best) => {
-            Picked::Free(Some((0..free.len()).filter(|&place| free[place] == least).collect()))
+    if best != Some(Fit::Exact) && may_open {
+        // A free group is opened only where it suits better than each that is open.
+        let mut least = best.unwrap_or(Fit::Never);
+        for (place, group) in state.free_groups().enumerate() {
+            let suits = fit(group, false);
+            if suits < least {
+                least = suits;
+                places.clear();
+            }
+            if suits == least && Some(suits) != best && suits != Fit::Never {
+                places.push(place);
+            }
         }
-        _ => best.map_or(Picked::Nothing, |best| pick_open(core, open, &fits, best, (order, in_use, may_open))),
+        if !places.is_empty() {
+            return Picked::Free;
+        }
     }
+    best.map_or(Picked::Nothing, |best| pick_open(core, open, fits, best, (by, may_open)))
 }
 
 /// Program unit of one of the `open` groups that suit as well as `best`.
-fn pick_open(core: &Core, open: &[Open], fits: &[Fit], best: Fit, (order, in_use, may_open): (WordlineOrder, f64, bool)) -> Picked {
-    let places: Vec<usize> = (0..open.len()).filter(|&at| fits[at] == best).collect();
-    let suiting: Vec<Open> = places.iter().map(|&at| open[at]).collect();
-    let picked = wordline_order::pick(order, &suiting, core.layout(), in_use, may_open);
-    picked.map_or(Picked::Free(None), |Pick { at, program }| Picked::Open(Pick { at: places[at], program }))
+fn pick_open(core: &Core, open: &[Open], fits: &[Fit], best: Fit, ((order, in_use), may_open): ((WordlineOrder, f64), bool)) -> Picked {
+    let (mut suiting, mut places, mut count) = ([open[0]; MOST_OPEN], [0; MOST_OPEN], 0);
+    for at in (0..open.len()).filter(|&at| fits[at] == best) {
+        (suiting[count], places[count]) = (open[at], at);
+        count += 1;
+    }
+    let picked = wordline_order::pick(order, &suiting[..count], core.layout(), in_use, may_open);
+    picked.map_or(Picked::Any, |Pick { at, program }| Picked::Open(Pick { at: places[at], program }))
 }
 
 #[cold]

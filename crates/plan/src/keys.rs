@@ -421,6 +421,8 @@ sections! {
         protection: Protection = Protection::None;
         /// Fill of the buffer from which on units that the host has written only in part are completed from flash.
         partial_watermark: Share;
+        /// Time over which firmware takes the mean of the share of the buffer in use, where a technique goes by it. It is kept only for such a technique.
+        load_window: Nanos = Nanos::from_micros(84_480);
     }
 
     /// Garbage collection: how blocks are emptied for their space. Counts are free block groups of one die; a group is one block from each plane.

@@ -88,6 +88,7 @@ impl Plan {
             check::own_seed(&sections, sections.run.seed.value, &mut mistakes);
             let read_sets = tables.ort.as_ref().map(|ort| Arc::new(ort.read_sets())).unwrap_or_default();
             let firmware = wordline_ftl::Config { margins, tables, ..config.firmware };
+            check::outlived(&sections, &firmware, &mut mistakes);
             let config = wordline_drive::Config { cells, firmware, read_sets, ..config };
             Some((sections, config, physics))
         });

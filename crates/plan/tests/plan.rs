@@ -279,3 +279,22 @@ fn a_table_comes_with_the_physics_to_a_chip_of_the_same_pages_only() {
     assert!(load(drive("")).aging.is_some());
     assert!(load(drive("[geometry]\nwordlines_per_layer = 2\n")).aging.is_none(), "its pages are others");
 }
+
+/// The most that the drive can show with these settings, in MiB, as the message about a fuller one gives it.
+fn most_shown(settings: &[&str]) -> u64 {
+    let plan = Plan::load("pageftl").unwrap();
+    let told = plan.override_keys(&[settings, &["mapping.over_provisioning=0 %"]].concat()).expect_err("it is over-full").to_string();
+    let size = told.split("can show is ").nth(1).and_then(|rest| rest.split(" MiB").next());
+    size.and_then(|size| size.parse().ok()).unwrap_or_else(|| panic!("{told}"))
+}
+
+#[test]
+fn each_block_that_is_open_for_moved_data_is_taken_off_the_spare_of_each_die() {
+    let geometry = Plan::load("pageftl").unwrap().build().sheet.geometry;
+    let group = (u64::from(geometry.dies() * geometry.planes * geometry.pages()) * geometry.page.0) >> 20;
+    let shown = [1, 5, 16].map(|blocks| most_shown(&[format!("placement.moved_blocks={blocks}").as_str()]));
+    assert_eq!([shown[0] - shown[1], shown[0] - shown[2]], [4 * group, 15 * group]);
+    let refused = Plan::load("pageftl").unwrap().override_keys(&["placement.moved_blocks=16", "mapping.over_provisioning=3 %"]);
+    let told = refused.expect_err("seventeen of a die's blocks are open").to_string();
+    assert!(told.contains("over-full") && told.contains("17 are open"), "{told}");
+}

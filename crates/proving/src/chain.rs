@@ -52,7 +52,9 @@ fn page_for(ctx: &Ctx<'_>, news: &News) -> Option<FlashPage> {
     match *news {
         News::Opened { group, .. } => Some(page(group, 0x5555)),
         News::Closed { group } => Some(page(group, 0xAAAA_0000)),
-        ignores!(Read, Programmed, Erased, Copied, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => None,
+        ignores!(Read, Programmed, Erased, Copied, Unmeasured, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {
+            None
+        }
     }
 }
 

@@ -255,7 +255,7 @@ fn says_nothing<T: PartialEq>(says: &Says<T>) -> bool {
 
 fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
     let group = draw_group(draw, layout);
-    match draw.below(15) {
+    match draw.below(16) {
         0..=2 => {
             let (retries, last) = (draw.below(4) as u32, ReadTry::vendor(draw.below(8) as u8));
             let status = if draw.happens(0.9) { Status::Good } else { Status::Uncorrectable };
@@ -296,6 +296,7 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
         10 => News::Moved { from: group, to: draw_unit(draw, layout), units: 1 + draw.below(9) as u16, way: Way::Bus },
         11 => News::Retired { group },
         14 => News::Stopped(draw_stop(draw, layout)),
+        15 => News::Unmeasured { at: draw_page(draw, layout) },
         12 if draw.happens(0.9) => News::DataLost { at: draw_page(draw, layout), units: 1 },
         12 => News::DieFailed { die: DieId(draw.below(u64::from(layout.dies)) as u16) },
         _ if draw.happens(0.5) => News::Timer,

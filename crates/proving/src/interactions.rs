@@ -48,7 +48,11 @@ pub const ALIKE: [Choice; 8] = [
 /// What techniques that go by the wear of blocks are tried with, on cells with physics whose blocks tell their ages. The first three are those.
 pub const WORN: [Choice; 9] = [
     Choice::ReadReference(read_reference::Params { index: read_reference::Index::Age, refresh: true, patrol: Nanos::from_millis(20_000) }),
-    Choice::CopyThreshold(copy_threshold::Params { index: copy_threshold::Index::Age }),
+    Choice::CopyThreshold(copy_threshold::Params {
+        index: copy_threshold::Index::Age,
+        classes: copy_threshold::Classes::Worst,
+        counters: copy_threshold::Counters::Kept,
+    }),
     Choice::RetentionRefresh(retention_refresh::Params { days_max: 20, patrol: Nanos::from_millis(100_000) }),
     Choice::PlainCopyback,
     Choice::LayerReadOffsets,

@@ -33,6 +33,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
             acknowledge: Acknowledge::Programmed,
             protection: Protection::None,
             partial_watermark: 0.5,
+            load_window: wordline_units::Nanos::from_millis(1),
         },
         gc: GcConfig {
             victim: VictimPolicy::Greedy,

@@ -97,7 +97,7 @@ impl Technique for StandIn {
             }
             News::VictimChosen { victim, .. } => self.assert_alive(ctx, victim, "the victim is"),
             News::DieFailed { die } => assert!(self.failed.insert(die), "{die:?} fails a second time"),
-            ignores!(Read, Programmed, Erased, Opened, Closed, Retired, DataLost, Stopped, Timer, Idle) => {}
+            ignores!(Unmeasured, Read, Programmed, Erased, Opened, Closed, Retired, DataLost, Stopped, Timer, Idle) => {}
         }
     }
 

@@ -110,7 +110,7 @@ fn own(seed: u64, declaration: &Declaration) -> Draw {
 
 /// Services that a technique asks for, but for one program at a time and for places: every die and every core can do that.
 fn services(declaration: &Declaration) -> impl Iterator<Item = Ask> {
-    declaration.card.asks.iter().copied().filter(|ask| !matches!(ask, Ask::OneProgram | Ask::Places(_)))
+    declaration.card.asks.iter().copied().filter(|ask| !matches!(ask, Ask::OneProgram | Ask::Places(_) | Ask::Slots(_)))
 }
 
 /// True if a technique has wordlines spared.
@@ -161,8 +161,29 @@ fn tells_wear(chosen: &[Choice]) -> bool {
     chosen.iter().any(|choice| choice.card().hooks.has(Hook::WearOf))
 }
 
+/// Reads after which data is moved, at least, where techniques measure several pages of each block group: with fewer, a measurement alone would have each new
+/// group moved, and the next measured.
+const READS_LEAST: u32 = 30;
+
+/// Raise the reads after which data is moved, where techniques measure several pages of each block group.
+fn leave_reads(config: &mut Config) {
+    if !config.techniques.iter().any(|choice| choice.declaration().card.hooks.has(Hook::Unmeasured)) {
+        return;
+    }
+    for choice in &mut config.techniques {
+        let Declaration { card, params, .. } = choice.declaration();
+        let raised = |(param, value): (&Param, Value)| match value {
+            Value::Count(reads) if param.key == "reads_max" => Value::Count(reads.max(READS_LEAST)),
+            Value::Flag(_) | Value::Count(_) | Value::Span(_) | Value::Word(_) => value,
+        };
+        let values: Vec<Value> = params.iter().zip(choice.values()).map(raised).collect();
+        *choice = Choice::of(card.name, &values).expect("the values are of their kinds");
+    }
+}
+
 /// Give the dies what the techniques of `config` need.
 pub(crate) fn equip(config: &mut Config) {
+    leave_reads(config);
     for choice in &config.techniques {
         for need in choice.declaration().needs {
             (need.feature().grant)(&mut config.sheet.capabilities);
@@ -259,6 +280,7 @@ pub fn still(seed: u64) -> Scenario {
             acknowledge: pick(draw, &[Acknowledge::Buffered, Acknowledge::Programmed]),
             protection: Protection::None,
             partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
+            load_window: Nanos::from_millis(2),
         },
         gc: GcConfig {
             victim: pick(draw, VictimPolicy::ALL),

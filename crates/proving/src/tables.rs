@@ -56,17 +56,30 @@ fn ort(layers: u32) -> Ort {
     }
 }
 
-/// Copies in a row that a new block stands.
+/// Copies in a row that a new block of the worst class stands. One of the next better class stands one more.
 const COPIES: u32 = 4;
 
-/// Copies in a row that a block of this age stands: one less for each tenth of a life that it has begun.
-pub fn copies_at_age(thousandths: u16) -> u32 {
-    COPIES.saturating_sub(u32::from(thousandths).div_ceil(100))
+/// Errors just after program up to which a block is of the best class, and of the median one.
+const ERRORS: [u32; 2] = [5, 9];
+
+/// Errors just after program of the block of this number on a die: blocks of all classes are there.
+pub fn errors_of(die: u16, block: u32) -> u32 {
+    [3, 7, 12][(u32::from(die) + block) as usize % 3]
 }
 
-/// Copies in a row that a block stands which was erased so often: one less for each bin of counts that it has passed, and none beyond the last.
-pub fn copies_at_count(erases: u32) -> u32 {
-    PE.iter().position(|&most| erases <= most).map_or(0, |bin| COPIES - bin as u32)
+/// Copies in a row that a new block of this class stands.
+fn copies_of(most: u32, class: usize) -> u32 {
+    most + (Copyback::CLASSES - 1 - class) as u32
+}
+
+/// Copies in a row that a block of this class and age stands: one less for each tenth of a life that it has begun.
+pub fn copies_at_age(class: usize, thousandths: u16) -> u32 {
+    copies_of(COPIES, class).saturating_sub(u32::from(thousandths).div_ceil(100))
+}
+
+/// Copies in a row that a block of this class stands which was erased so often: one less for each bin of counts that it has passed, and none beyond the last.
+pub fn copies_at_count(class: usize, erases: u32) -> u32 {
+    PE.iter().position(|&most| erases <= most).map_or(0, |bin| copies_of(COPIES, class) - bin as u32)
 }
 
 /// Thresholds from four copies down to none.
@@ -80,11 +93,13 @@ pub(crate) fn generous() -> Copyback {
 }
 
 fn copyback_of(most: u32) -> Copyback {
-    let lines = |bins: usize| vec![(0..bins).map(|bin| most.saturating_sub(bin as u32)).collect(); Copyback::CLASSES];
-    let index = |bins: usize| CopyIndex { class_errors: vec![[5, 9]; bins], thresholds: lines(bins), with_set: lines(bins) };
+    let line = |class: usize, bins: usize| (0..bins).map(|bin| copies_of(most, class).saturating_sub(bin as u32)).collect();
+    let lines = |bins: usize| (0..Copyback::CLASSES).map(|class| line(class, bins)).collect::<Vec<_>>();
+    let index = |bins: usize| CopyIndex { class_errors: vec![ERRORS; bins], thresholds: lines(bins), with_set: lines(bins) };
     Copyback {
         pe: PE.to_vec(),
         retention: vec![31_536_000],
+        layers: vec![0],
         by_age: index(Copyback::AGES),
         by_pe: index(PE.len()),
         risk: 0.01,

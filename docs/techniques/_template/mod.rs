@@ -57,7 +57,21 @@ impl Technique for Template {
         match news {
             News::Read(report) => self.read.push(report.at.group),
             News::Erased(report) => self.read.retain(|&read| read != report.group),
-            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
+            ignores!(
+                Programmed,
+                Copied,
+                Unmeasured,
+                Opened,
+                Closed,
+                VictimChosen,
+                Moved,
+                Retired,
+                DataLost,
+                DieFailed,
+                Stopped,
+                Timer,
+                Idle
+            ) => {}
         }
     }
 

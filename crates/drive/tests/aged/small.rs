@@ -70,7 +70,13 @@ impl Shape {
             read_search: false,
             codeword_bits: 0,
             factory_bad: vec![],
-            buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
+            buffer: BufferConfig {
+                units: 256,
+                acknowledge: Acknowledge::Buffered,
+                protection: Protection::None,
+                partial_watermark: 0.5,
+                load_window: wordline_units::Nanos::from_millis(1),
+            },
             gc: GcConfig {
                 victim: self.victim,
                 start: 3,

@@ -120,14 +120,14 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     {
         return step;
     }
-    let Rooms { core, panel, gc, .. } = rooms;
+    let Rooms { core, panel, metadata, gc, .. } = rooms;
     let (ScheduleConfig { reads_first, reads_in_row, .. }, now) = (core.settings().schedule, core.now());
     let (reads_first, reads_in_row) = if core.die_mut(die).is_pressed(now) { (false, None) } else { (reads_first, reads_in_row) };
     if core.die_mut(die).reads_mut().takes_turn(reads_first, reads_in_row) {
         return next_read(core, panel, die);
     }
     if core.services().measures().has(die)
-        && let Some(read) = measure(gc, core, panel, die)
+        && let Some(read) = measure(gc, core, panel, metadata, die)
     {
         return Some(read);
     }

@@ -4,6 +4,8 @@ use wordline_flash::Operation;
 use wordline_units::{Cause, DieId, Priority};
 
 use super::Gc;
+use crate::metadata::Metadata;
+use crate::news;
 use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::measures::Measurement;
@@ -11,7 +13,7 @@ use crate::state::pending::{Pending, Purpose};
 use crate::techniques::apply::issue_read;
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::FlashPage;
+use crate::techniques::seam::{FlashPage, News};
 use crate::techniques::work::WorkKind;
 
 /// State of a page that is to be measured.
@@ -41,14 +43,21 @@ fn state_of(core: &Core, wanted: &Measurement) -> Page {
     if is_needed { Page::There } else { Page::Gone }
 }
 
-/// Next read of the free `die` that only counts errors, if one may start. Measurements of what is gone are dropped.
+/// Next read of the free `die` that only counts errors, if one may start. Measurements of what is gone are dropped, and the techniques learn of those of the
+/// present filling of a group.
 #[cold]
 #[inline(never)]
-pub(crate) fn measure(gc: &mut Gc, core: &mut Core, panel: &mut Panel, die: DieId) -> Option<Operation> {
+pub(crate) fn measure(gc: &mut Gc, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
     let mut place = 0;
     while let Some(&(wanted, asked)) = core.services().measures().of(die).get(place) {
         match state_of(core, &wanted) {
-            Page::Gone => core.services_mut().measures_mut().drop_at(die, place),
+            Page::Gone => {
+                core.services_mut().measures_mut().drop_at(die, place);
+                let Measurement { group, erases, offset, .. } = wanted;
+                if core.groups().erases(group) == erases {
+                    news::tell(core, panel, metadata, News::Unmeasured { at: FlashPage::holding(core.layout(), group, offset) });
+                }
+            }
             Page::Ahead => place += 1,
             Page::There => {
                 let Measurement { group, offset, tally, .. } = wanted;
@@ -92,6 +101,8 @@ mod tests {
     use crate::state::request::Request;
     use crate::state::request::tests::WRITE;
     use crate::techniques::apply::enqueue_work;
+    use crate::techniques::hooks::Hooks;
+    use crate::techniques::seam::{Card, Ctx, Persists, Technique};
     use crate::techniques::work::{NEVER, Work};
 
     const DIE: DieId = DieId(0);
@@ -141,6 +152,51 @@ mod tests {
         finish(&mut rooms, &third);
         assert_eq!(next(&mut rooms).map(|last| last.cause), Some(Cause::Measure));
         assert!(rooms.core.services().measures().of(DIE).is_empty());
+    }
+
+    /// Keeps the pages that were not measured.
+    #[derive(Debug, Default)]
+    struct Listener(Vec<u32>);
+
+    const LISTENER: Card = Card {
+        name: "listener",
+        source: "a test",
+        claim: "none",
+        hooks: Hooks::of(&[Hook::Unmeasured]),
+        asks: &[],
+        persists: Persists::Nothing("its list is of one start"),
+        limits: "none",
+    };
+
+    impl Technique for Listener {
+        fn card(&self) -> &'static Card {
+            &LISTENER
+        }
+
+        fn image(&self) -> Vec<u32> {
+            self.0.clone()
+        }
+
+        fn learn(&mut self, _: &Ctx<'_>, news: &News) {
+            if let News::Unmeasured { at } = *news {
+                self.0.extend([at.group.0, u32::from(at.page.0)]);
+            }
+        }
+    }
+
+    #[test]
+    fn techniques_learn_of_a_page_that_is_not_measured_in_the_present_filling_of_its_group_alone() {
+        let (mut rooms, program, group) = writing();
+        rooms.panel = rooms.panel.with(Box::<Listener>::default());
+        finish(&mut rooms, &program);
+        want(&mut rooms, group, 0);
+        rooms.submit(Request { id: 3, op: HostOp::Trim, ..WRITE });
+        assert_eq!(next(&mut rooms), None);
+        assert_eq!(rooms.panel.image("listener"), Some(vec![group.0, 0]));
+        want(&mut rooms, group, 0);
+        rooms.core.groups_mut().set_erases(group, 1);
+        assert_eq!(next(&mut rooms), None);
+        assert_eq!(rooms.panel.image("listener"), Some(vec![group.0, 0]), "the filling is over");
     }
 
     #[test]

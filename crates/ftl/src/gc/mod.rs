@@ -120,6 +120,11 @@ impl Gc {
             {
                 return Offer::Ready(operation);
             }
+            if core.settings().counters
+                && let Some(operation) = program_counters(core, panel, die)
+            {
+                return Offer::Ready(operation);
+            }
             let full = core.layout().units_per_program;
             let is_full = core.die(die).moved().len() as u32 >= full && drop_overtaken(core, die) >= full;
             if is_full && let Some(operation) = program_moved(core, panel, metadata, die) {
@@ -208,9 +213,12 @@ impl Gc {
             core.note_gc_stalled(die, true);
             return false;
         }
-        let candidates = core.groups().candidates(die);
+        let mut candidates = core.groups().candidates(die);
         let (state, layout) = (core.die(die), core.layout());
-        let programs: u32 = state.open(Stream::Moved).iter().map(|open| programs_left(core, open)).sum();
+        // The last program unit of each may be that of counters.
+        let counters = u32::from(core.settings().counters);
+        candidates.least -= counters * layout.units_per_program;
+        let programs: u32 = state.open(Stream::Moved).iter().map(|open| programs_left(core, open).saturating_sub(counters)).sum();
         let room = (programs * layout.units_per_program).saturating_sub(state.moved().len() as u32);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free_count() == 0 || must_be_empty;
@@ -430,7 +438,12 @@ fn move_page(
 #[inline(never)]
 fn is_copyback_agreed(core: &Core, panel: &mut Panel, die: DieId, job: &Job, offset: u32) -> bool {
     let from = ProgramUnit::new(core.layout(), job.victim, offset / core.layout().units_per_program);
-    let copy = Copy { from, to: next_group(core, panel, die, Data::Copied(job.victim, job.cause)), why: job.cause };
+    let to = next_group(core, panel, die, Data::Copied(job.victim, job.cause));
+    if core.settings().counters && to.is_some_and(|to| core.die(die).open_at(to).is_some_and(|open| programs_left(core, &open) == 1)) {
+        // No room would be left for the counters of the group, which has received no copy yet.
+        return false;
+    }
+    let copy = Copy { from, to, why: job.cause };
     panel.way(&ctx(core), &copy) == Way::Copyback
 }
 
@@ -478,6 +491,20 @@ fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, di
     core.die_mut(die).batch_moved(units, changes);
     let cause = core.die(die).moved_cause();
     Some(program_batch(core, panel, place, cause))
+}
+
+/// Program the counts of copies of a group that is open for moved data on `die`, has received a copy and has one program unit left.
+#[cold]
+#[inline(never)]
+fn program_counters(core: &mut Core, panel: &mut Panel, die: DieId) -> Option<Operation> {
+    let services = core.services().get()?;
+    let open = core.die(die).open(Stream::Moved);
+    let at = open.iter().position(|open| services.has_copies(open.group) && programs_left(core, open) == 1)?;
+    let program = open[at].next(core.layout())?;
+    let units = core.layout().units_per_program;
+    let (group, closes) = core.take_program(die, Stream::Moved, at, program);
+    core.die_mut(die).programs_mut().now_mut().fill_counters(units);
+    Some(program_batch(core, panel, ProgramPlace { group, program, closes }, Cause::Recovery))
 }
 
 /// Order a program, at `place`, of the units gathered by the die.

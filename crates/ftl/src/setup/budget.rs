@@ -49,6 +49,7 @@ pub(crate) fn settings(config: &Config) -> Settings {
         schedule: config.schedule,
         wordline_order: config.wordline_order,
         moved_blocks: config.open_for_moved(),
+        counters: config.writes_counters(),
         spared_max: config.most_spared(),
         plain_groups: if groups(config, &layout) > 0 { PLAIN_GROUPS } else { 0 },
     }
@@ -70,7 +71,9 @@ pub fn metadata_groups(config: &Config) -> u32 {
 
 /// Mapping units of a block group that take data after any erase, in a core with this configuration.
 pub fn data_units(config: &Config) -> u32 {
-    least_usable(&config.layout(), config.most_spared())
+    let layout = config.layout();
+    let counters = if config.writes_counters() { layout.units_per_program } else { 0 };
+    least_usable(&layout, config.most_spared()).saturating_sub(counters)
 }
 
 /// Checks that a core with this configuration has room for its metadata beside its data, and its journal for a snapshot. The error says what is missing.
@@ -189,9 +192,11 @@ fn key_store(config: &Config, layout: &Layout) -> Option<KeyStore> {
 /// The longest snapshot's memos.
 fn most_memos(config: &Config, layout: &Layout) -> usize {
     let remember = config.techniques.iter().filter(|choice| matches!(choice.card().persists, Persists::Memos(_)));
+    let slots = |asks: &[Ask]| asks.iter().find_map(|ask| if let Ask::Slots(slots) = *ask { Some(slots as usize) } else { None });
+    let slots: usize = remember.map(|choice| slots(choice.card().asks).unwrap_or(1)).sum();
     // The core's own: of copies, and of birth.
     let asks = config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Provenance));
-    (remember.count() + if asks { 2 } else { 0 }) * layout.group_count()
+    (slots + if asks { 2 } else { 0 }) * layout.group_count()
 }
 
 #[cfg(test)]

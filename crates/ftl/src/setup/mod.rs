@@ -39,6 +39,7 @@ pub(crate) fn watched_by(panel: &Panel) -> Watched {
         programs: panel.sets_programs(),
         erases: panel.asks(Ask::EraseTrace),
         one_program: panel.asks(Ask::OneProgram),
+        load: panel.asks(Ask::BufferLoad),
     }
 }
 

@@ -168,6 +168,12 @@ impl Batch {
         }
     }
 
+    /// Fill a program of `units` units with counts of copies, which are padding to all that looks for data.
+    pub(crate) fn fill_counters(&mut self, units: u32) {
+        self.begin();
+        (0..units).for_each(|_| self.push(Entry::Padding, u32::MAX));
+    }
+
     /// The units of the program.
     #[inline]
     pub(crate) fn entries(&self) -> &[Entry] {

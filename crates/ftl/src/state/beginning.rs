@@ -14,6 +14,8 @@ pub(crate) struct Watched {
     pub erases: bool,
     /// True if a technique asks something about programs that a die can be asked about one program only.
     pub one_program: bool,
+    /// True if a technique goes by the load of the write buffer.
+    pub load: bool,
 }
 
 /// Initial contents of a core.

@@ -18,6 +18,7 @@ pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
 pub(crate) mod levelled;
+pub(crate) mod load;
 pub(crate) mod loadable;
 pub(crate) mod lost;
 pub mod map;
@@ -54,6 +55,7 @@ use failures::Failures;
 use groups::BlockGroups;
 use idle::IdleDies;
 use layout::{BlockGroup, Layout, UnitAddr};
+use load::BufferLoad;
 use loadable::LoadableDies;
 use lost::LostSectors;
 use map::Map;
@@ -66,7 +68,7 @@ use services::{OwnMemos, ServiceRoom};
 use settings::Settings;
 use stops::Busy;
 use trimmed::TrimmedParts;
-use view::View;
+use view::{Demand, View};
 use work::{Activity, Stream};
 
 use crate::util::list::Slab;
@@ -107,6 +109,8 @@ pub(crate) struct Core {
     /// True if the buffer is to be emptied.
     flushes_all: bool,
     watched: Watched,
+    /// Load of the write buffer, where a technique asks for it.
+    load: Option<Box<BufferLoad>>,
     /// Number of reads that each read of the host stands for: more than one in a leap over reads.
     read_times: u32,
 }
@@ -148,6 +152,7 @@ impl Core {
             worn_out: false,
             flushes_all: false,
             watched,
+            load: watched.load.then(|| Box::new(BufferLoad::new(settings.buffer.load_window, Nanos::ZERO))),
             read_times: 1,
             settings,
             layout,
@@ -237,7 +242,14 @@ impl Core {
     /// View of the tables for techniques.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        View::new(&self.groups, &self.dies, self.services.get(), self.now)
+        let demand = Demand {
+            floor: self.settings.gc.floor,
+            waits: self.requests.waiting() > 0,
+            load: self.load.as_deref(),
+            used: self.settings.buffer.units - self.buffer.room(),
+            slots: self.settings.buffer.units,
+        };
+        View::new(&self.groups, &self.dies, self.services.get(), self.now).with(demand)
     }
 
     /// Instant of the call that is being answered.
@@ -249,6 +261,9 @@ impl Core {
     #[inline]
     pub(crate) fn set_now(&mut self, now: Nanos) {
         self.now = now;
+        if let Some(load) = &mut self.load {
+            load.pass(now, self.settings.buffer.units - self.buffer.room());
+        }
     }
 
     /// Services for techniques, with the sensor that they go by, and measurements.
@@ -368,6 +383,8 @@ impl Core {
     /// Set what techniques watch. `wait`: the number of subscribers to idle dies.
     pub(crate) fn watch(&mut self, watched: Watched, wait: usize) {
         self.watched = watched;
+        let (window, now) = (self.settings.buffer.load_window, self.now);
+        self.load = watched.load.then(|| self.load.take().unwrap_or_else(|| Box::new(BufferLoad::new(window, now))));
         self.loadable.turn(self.settings.capabilities.cache_program && !watched.one_program);
         self.idle.await_by(wait);
     }

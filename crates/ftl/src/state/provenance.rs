@@ -111,6 +111,12 @@ impl Provenance {
         self.copies[group.index() * self.programs + program as usize].max(self.least[group.index()])
     }
 
+    /// True if `group` has received a copy since its erase.
+    #[inline]
+    pub(crate) fn has_copies(&self, group: BlockGroup) -> bool {
+        self.greatest[group.index()] > 0
+    }
+
     /// Day of the oldest data of `group`; `None`: it holds none, or nobody knows.
     pub(crate) fn born(&self, group: BlockGroup) -> Option<Day> {
         if let Born::On(day) = self.born[group.index()] { Some(day) } else { None }

@@ -215,6 +215,11 @@ impl Services {
         self.provenance.as_ref().map_or([None; 2], |provenance| provenance.memos(group))
     }
 
+    /// True if `group` has received a copy since its erase, as far as provenance tells.
+    pub(crate) fn has_copies(&self, group: BlockGroup) -> bool {
+        self.provenance.as_ref().is_some_and(|provenance| provenance.has_copies(group))
+    }
+
     /// Clock of the core.
     pub(crate) fn clock(&self) -> &WarmClock {
         &self.clock

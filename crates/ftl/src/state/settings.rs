@@ -59,6 +59,8 @@ pub(crate) struct Settings {
     pub schedule: ScheduleConfig,
     /// Number of blocks of a die that take moved data at once.
     pub moved_blocks: u32,
+    /// True if counts of copies are written at the end of each group that has received a copy.
+    pub counters: bool,
     /// Order in which the wordlines of a block are programmed.
     pub wordline_order: WordlineOrder,
     /// Greatest number of wordlines that an erase spares; 0: no erase spares any.
@@ -103,6 +105,8 @@ pub struct BufferConfig {
     pub protection: Protection,
     /// Share of the buffer in use, between 0 and 1, from which partly written units are completed from flash and programmed.
     pub partial_watermark: f64,
+    /// Time over which the share of the buffer in use is a mean, where a technique asks for it.
+    pub load_window: Nanos,
 }
 
 /// Time at which a write without FUA is acknowledged.

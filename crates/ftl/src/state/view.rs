@@ -5,6 +5,7 @@ use wordline_units::{DieId, IdMap, Nanos, Wear};
 use crate::state::die::Die;
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
+use crate::state::load::BufferLoad;
 use crate::state::services::Services;
 use crate::state::warm_clock::{Day, Kept};
 
@@ -14,7 +15,23 @@ pub struct View<'a> {
     groups: &'a BlockGroups,
     dies: &'a IdMap<DieId, Die>,
     services: Option<&'a Services>,
+    demand: Demand<'a>,
     now: Nanos,
+}
+
+/// Demand of the host for room.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Demand<'a> {
+    /// Free groups of a die at or below which host writes wait for GC.
+    pub floor: u32,
+    /// True if host writes wait for room in the buffer.
+    pub waits: bool,
+    /// Load of the buffer, where a technique asks for it.
+    pub load: Option<&'a BufferLoad>,
+    /// Slots of the buffer in use.
+    pub used: u32,
+    /// Slots of the buffer.
+    pub slots: u32,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -25,7 +42,12 @@ impl std::fmt::Debug for View<'_> {
 
 impl<'a> View<'a> {
     pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>, services: Option<&'a Services>, now: Nanos) -> View<'a> {
-        View { groups, dies, services, now }
+        View { groups, dies, services, demand: Demand::default(), now }
+    }
+
+    /// The same view of a core with this `demand`.
+    pub(crate) fn with(self, demand: Demand<'a>) -> View<'a> {
+        View { demand, ..self }
     }
 
     /// The same view at `now`.
@@ -68,6 +90,16 @@ impl<'a> View<'a> {
         self.dies[die].free_count()
     }
 
+    /// True if the host waits for room on `die`: it has `gc.floor` free groups or fewer, or writes wait for room in the buffer.
+    pub fn pressed(&self, die: DieId) -> bool {
+        self.demand.waits || self.free(die) <= self.demand.floor
+    }
+
+    /// Share of the write buffer in use, as a mean over `buffer.load_window`; `None`: no technique asks for it.
+    pub fn buffer_load(&self) -> Option<f64> {
+        Some(self.demand.load?.mean(self.now, self.demand.used) / f64::from(self.demand.slots))
+    }
+
     // Services: each answers nothing where no technique asks for it.
 
     /// Copies in a row since error correction of program unit `program` of `group`. [`u8::MAX`] is more than any threshold: so many, or nobody knows.
@@ -88,5 +120,45 @@ impl<'a> View<'a> {
     /// Time since the first program of `group`; `None` also where it has not been programmed since its erase.
     pub fn kept(&self, group: BlockGroup) -> Option<Kept> {
         self.services?.clock().kept(group, self.now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use crate::config::tests::small;
+    use crate::setup::build;
+    use crate::state::beginning::Watched;
+    use crate::state::request::Request;
+    use crate::state::request::tests::WRITE;
+
+    const DIE: DieId = DieId(0);
+
+    #[test]
+    fn a_die_is_pressed_at_its_floor_and_where_writes_wait_for_room() {
+        let mut rooms = build(&small(64));
+        assert!(!rooms.core.view().pressed(DIE));
+        while rooms.core.view().free(DIE) > 2 {
+            rooms.core.die_mut(DIE).take_free_at(0);
+        }
+        assert!(!rooms.core.view().pressed(DIE), "the floor is 1");
+        rooms.core.die_mut(DIE).take_free_at(0);
+        assert!(rooms.core.view().pressed(DIE));
+        let mut rooms = build(&small(64));
+        (0..5).for_each(|id| rooms.submit(Request { id, lpn: id * 4, units: 4, ..WRITE }));
+        assert_eq!(rooms.core.requests().waiting(), 1, "the buffer has 16 slots");
+        assert!(rooms.core.view().pressed(DIE));
+    }
+
+    #[test]
+    fn the_load_of_the_buffer_is_kept_only_where_a_technique_asks_for_it() {
+        let mut rooms = build(&Config { ..small(64) });
+        assert_eq!(rooms.core.view().buffer_load(), None);
+        rooms.core.watch(Watched { load: true, ..Watched::default() }, 0);
+        assert_eq!(rooms.core.view().buffer_load(), Some(0.0));
+        rooms.submit(Request { units: 4, ..WRITE });
+        rooms.core.set_now(Nanos::from_millis(9));
+        assert_eq!(rooms.core.view().buffer_load(), Some(0.25));
     }
 }

@@ -35,6 +35,12 @@ impl Declaration {
         self.amount(values, |ask| if let Ask::Places(amount) = ask { Some(amount) } else { None })
     }
 
+    /// True if the technique asks for counts of copies on flash, with these `values` of its parameters.
+    pub fn asks_counters(&self, values: &[Value]) -> bool {
+        let has = |key, wanted| self.params.iter().zip(values).any(|(param, &value)| param.key == key && value == wanted);
+        self.card.asks.iter().any(|&ask| if let Ask::Counters(key, wanted) = ask { has(key, wanted) } else { false })
+    }
+
     /// Most wordlines that the technique asks one erase to spare, with these `values` of its parameters.
     pub fn asks_spared(&self, values: &[Value]) -> u32 {
         self.amount(values, |ask| if let Ask::Spared(amount) = ask { Some(amount) } else { None })

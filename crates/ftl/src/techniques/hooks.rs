@@ -50,6 +50,8 @@ hooks! {
     Idle = "idle",
     /// News: a die has failed.
     DieFailed = "die_failed",
+    /// News: a page that was to be measured was not read.
+    Unmeasured = "unmeasured",
     /// Question: what work is to be done.
     Work = "work",
     /// Question: whether a piece of work may start now.
@@ -100,6 +102,7 @@ impl Hook {
             Hook::Timer => "instants that it names",
             Hook::Idle => "dies that are idle for long enough",
             Hook::DieFailed => "failed dies",
+            Hook::Unmeasured => "pages that are not measured",
             Hook::Work => "events that it goes by",
             Hook::MayWork => "work that may start",
             Hook::Stop => "reads that wait for a die at work",

@@ -7,6 +7,7 @@ use crate::techniques::declaration::{Declaration, Site, Value};
 use crate::techniques::seam::{Card, Technique};
 
 pub(crate) mod apply;
+pub mod block_class;
 pub mod counts;
 pub mod declaration;
 pub mod empty;
@@ -91,6 +92,8 @@ techniques! {
     ReadReference(params) in read_reference;
     CopyThreshold(params) in copy_threshold;
     RetentionRefresh(params) in retention_refresh;
+    RestrictedCopyback(params) in restricted_copyback;
+    MigrationMode(params) in migration_mode;
 }
 
 impl Choice {

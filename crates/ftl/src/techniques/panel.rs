@@ -46,6 +46,8 @@ pub struct Panel {
     alarm: Nanos,
     /// Scratch list of the techniques that are told the time.
     ringing: Vec<Member>,
+    /// Scratch list of the free groups that suit some data best.
+    places: Vec<usize>,
 }
 
 impl Panel {
@@ -61,6 +63,7 @@ impl Panel {
             timers: vec![Nanos::MAX; members.len()],
             alarm: Nanos::MAX,
             ringing: Vec::new(),
+            places: Vec::new(),
             members,
             ladder,
         };
@@ -318,6 +321,17 @@ impl Panel {
     pub fn fit(&mut self, ctx: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
         let fit = |technique: &dyn Technique| Some(technique.fit(ctx, data, to)).filter(|&fit| fit != Fit::Exact).ok_or(Why::NoConcern);
         self.best(Hook::Fit, fit, |answers| merge_fits(answers), |_| false).unwrap_or(Fit::Exact)
+    }
+
+    /// Takes the empty scratch list of free groups that suit some data best, which goes back by [`Panel::give_places`].
+    pub(crate) fn take_places(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.places)
+    }
+
+    /// Gives the scratch list back.
+    pub(crate) fn give_places(&mut self, mut places: Vec<usize>) {
+        places.clear();
+        self.places = places;
     }
 
     /// Merged method for stale secrets; `None`: no technique sanitises them.

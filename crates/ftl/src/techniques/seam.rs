@@ -20,6 +20,7 @@
 //! | [`Technique::wear_of`] | [`Wear`] | the greatest |
 //! | [`Technique::rung`] | [`Rung`] | the cheapest, and nothing twice; the core has a rung of its own |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
+//! | [`Technique::retention`], [`Technique::renews_within`] | a time | the shortest; a plan holds the one against the other |
 //! | [`Technique::idle_after`], [`Technique::wake_at`] | a span, an instant | none: each technique has its own |
 //!
 //! Agreement is [`agree`](super::say::agree): the greatest proposal, as far as the least cap lets it. Answers without an opinion may have a reason ([`Why`]);
@@ -29,9 +30,10 @@
 //! compiler lists every technique for which a new kind of news needs a decision.
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
-use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
+use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority, Seconds};
 
 pub use super::counts::Why;
+use super::declaration::Value;
 use super::hooks::{Hook, Hooks};
 pub use super::leap::Leap;
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
@@ -109,6 +111,11 @@ pub enum News {
     Erased(EraseReport),
     /// A copyback has ended.
     Copied(CopyReport),
+    /// A page that was to be measured was not read, in the present filling of its group: nothing of it is valid any more, or the group takes no reads.
+    Unmeasured {
+        /// Page that was to be measured.
+        at: FlashPage,
+    },
     /// A block group was opened for writing.
     Opened {
         /// The group.
@@ -186,9 +193,22 @@ impl News {
         match *self {
             News::Erased(EraseReport { group, .. }) => Some(group),
             News::Read(ReadReport { at, cause: Cause::Measure, .. }) => Some(at.group),
-            ignores!(Read, Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {
-                None
-            }
+            ignores!(
+                Read,
+                Programmed,
+                Copied,
+                Unmeasured,
+                Opened,
+                Closed,
+                VictimChosen,
+                Moved,
+                Retired,
+                DataLost,
+                DieFailed,
+                Stopped,
+                Timer,
+                Idle
+            ) => None,
         }
     }
 
@@ -199,6 +219,7 @@ impl News {
             News::Programmed(_) => Hook::Programmed,
             News::Erased(_) => Hook::Erased,
             News::Copied(_) => Hook::Copied,
+            News::Unmeasured { .. } => Hook::Unmeasured,
             News::Opened { .. } => Hook::Opened,
             News::Closed { .. } => Hook::Closed,
             News::VictimChosen { .. } => Hook::VictimChosen,
@@ -473,11 +494,18 @@ pub enum Ask {
     Provenance,
     /// The warm clock: [`View::kept`], [`View::today`] and [`EraseReport::rest`].
     WarmClock,
+    /// Load of the write buffer: [`View::buffer_load`].
+    BufferLoad,
     /// One program of a die at a time: no die takes in the data of its next program while it does one. A technique needs it that stops programs, sets or
     /// distrusts them, or makes unreadable what they have made stale: a die takes settings and stops for what its array does.
     OneProgram,
     /// Block groups of a die that are open for moved data at once, for [`Technique::fit`]. A core has as many as the greatest demand, and at least one.
     Places(Amount),
+    /// A program unit with counts of copies at the end of each block group that has received a copy, where the parameter of this key has this value. Such a
+    /// group takes one program unit of data less.
+    Counters(&'static str, Value),
+    /// Memo slots that the technique uses for each block group; one where it does not ask.
+    Slots(u32),
     /// Wordlines that erases spare, for [`Technique::erase_settings`]: at most as many in one erase. Room is counted as if every erase spared them; the
     /// demands of several techniques add up, as their sets may be apart.
     Spared(Amount),
@@ -581,6 +609,16 @@ pub trait Technique: std::fmt::Debug + Send {
 
     /// Time after which the technique is told of an idle die with [`News::Idle`]; `None`: never.
     fn idle_after(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Time at 30 °C for which the technique's tables hold, from the first program of data on: it must be moved over the bus by then. `None`: for ever.
+    fn retention(&self) -> Option<Seconds> {
+        None
+    }
+
+    /// Time at 30 °C within which the technique has all data moved over the bus while the drive has power; `None`: it does not.
+    fn renews_within(&self) -> Option<Seconds> {
         None
     }
 

@@ -27,7 +27,8 @@ pub enum WorkKind {
     /// Collection of one victim of the die, if that would free anything.
     Collect(DieId),
     /// Read of a page for the count of its errors, as soon as the page is programmed and no read of the host waits for the die. It counts as [`Cause::Measure`]
-    /// and ends as [`News::Read`](super::seam::News::Read), but for a page of which nothing is needed any more: that is not read.
+    /// and ends as [`News::Read`](super::seam::News::Read), but for a page of which nothing is needed any more: that is not read, and ends as
+    /// [`News::Unmeasured`](super::seam::News::Unmeasured).
     Measure {
         /// Page that is read.
         at: FlashPage,

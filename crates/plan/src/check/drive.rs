@@ -242,6 +242,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 acknowledge: sections.buffer.acknowledge.value,
                 protection: sections.buffer.protection.value,
                 partial_watermark: sections.buffer.partial_watermark.value.fraction(),
+                load_window: sections.buffer.load_window.value,
             },
             gc: GcConfig {
                 victim: sections.gc.victim.value,

@@ -1,10 +1,13 @@
 //! Rules of techniques: what each declares to need is there, and its parameters are what they can be. No rule is about one technique.
 
+use wordline_ftl::Config as Firmware;
+use wordline_ftl::config::Outlived;
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
-use wordline_ftl::techniques::declaration::{Feature, Kind, Lack, MissingTable, Need, Offer, Param, Table, Value};
+use wordline_ftl::techniques::declaration::{Declaration, Feature, Kind, Lack, MissingTable, Need, Offer, Param, Table, Value};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
+use wordline_units::Seconds;
 
 use super::chip;
 use crate::keys::filled::Sections;
@@ -149,6 +152,30 @@ fn parameter(sections: &Sections, on: &On<'_>, param: &Param, set: &Set<Option<V
         (Kind::Flag | Kind::Count { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves | Kind::Word(_), _) => {}
     }
     Some(value)
+}
+
+/// Data must not be kept longer than the tables of techniques hold.
+pub(crate) fn outlived(sections: &Sections, firmware: &Firmware, mistakes: &mut Mistakes<'_>) {
+    let Some(Outlived { technique, retention, kept }) = firmware.outlived() else { return };
+    let Some(on) = sections.techniques.on().find(|on| on.declaration.card.name == technique) else { return };
+    let days = |span: Seconds| format!("{} d", span.0 as f64 / 86_400.0);
+    let (path, retention) = (on.path, days(retention));
+    let what = match kept {
+        Some(kept) => format!("{path} is on, its table holds for {retention}, and data may be kept for {}", days(kept)),
+        None => format!("{path} is on, its table holds for {retention}, and no technique moves data before that"),
+    };
+    let help = format!("set {} so that data is moved within that time", renewers(firmware).join(" or "));
+    mistakes.at(on.origin, what, Some(help));
+}
+
+/// Keys that switch on techniques which move data within some time.
+fn renewers(firmware: &Firmware) -> Vec<String> {
+    let renews = |declaration: &&&Declaration| {
+        let values: Option<Vec<Value>> = declaration.params.iter().map(|param| param.default).collect();
+        let choice = values.and_then(|values| Choice::of(declaration.card.name, &values));
+        choice.is_some_and(|choice| Firmware { techniques: vec![choice], ..firmware.clone() }.renews())
+    };
+    DECLARATIONS.iter().filter(renews).map(|declaration| format!("techniques.{}.on = true", declaration.card.name)).collect()
 }
 
 /// Free groups that a technique asks for must be within reach: of a full drive a die has at most `most` of them.

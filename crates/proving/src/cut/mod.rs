@@ -24,9 +24,10 @@ mod world;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
+use wordline_ftl::techniques::block_class::Classes;
 use wordline_ftl::techniques::declaration::Declaration;
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_ftl::techniques::{Choice, DECLARATIONS, crypto_erase, page_lock};
+use wordline_ftl::techniques::{Choice, DECLARATIONS, crypto_erase, page_lock, restricted_copyback};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
@@ -208,6 +209,9 @@ pub struct Tally {
     /// Units that were compared and had been copied more than once; copied ones whose count rests on what was written down; units born after the first day, on
     /// a day that is known. Copies inside a die that thresholds of a table allowed.
     pub copies: [u64; 4],
+    /// Copies inside a die that quotas allowed; those of them that were not the first of their data; units whose group had a quota that was held against their
+    /// own, some of it used; those of them from before a power cut.
+    pub quotas: [u64; 4],
     /// Measurements that somebody has asked for, and that were done.
     pub measured: [u64; 2],
     /// Reads that began elsewhere than at the default.
@@ -246,6 +250,7 @@ impl Tally {
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
         self.measured.iter_mut().zip(other.measured).for_each(|(a, b)| both(a, b));
         self.copies.iter_mut().zip(other.copies).for_each(|(a, b)| both(a, b));
+        self.quotas.iter_mut().zip(other.quotas).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
         self.guarded.iter_mut().zip(other.guarded).for_each(|(a, b)| both(a, b));
         self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
@@ -275,6 +280,31 @@ pub fn cached(seed: u64) -> Scenario {
     // The next is in the group of one that fails only as often as programs fail.
     if scenario.config.spare_blocks > 0 {
         scenario.habits.program_fail = scenario.habits.program_fail.max(0.01);
+    }
+    scenario
+}
+
+/// The drive of `seed` with quotas of copies, and a technique that has data copied whenever they allow it.
+pub fn copying(seed: u64) -> Scenario {
+    let mut scenario = scenario(seed);
+    scenario.habits.is_copying = true;
+    let config = &mut scenario.config;
+    let before = config.open_for_moved();
+    let is_in_the_way = |choice: &Choice| choice.card().hooks.has(Hook::KeyStore) || matches!(choice, Choice::CopyThreshold(_));
+    config.techniques.retain(|choice| !is_in_the_way(choice) && !matches!(choice, Choice::RestrictedCopyback(_)));
+    config.techniques.push(Choice::RestrictedCopyback(restricted_copyback::Params {
+        classes: if seed.is_multiple_of(4) { Classes::Worst } else { Classes::Block },
+        samples: 1 + (seed % 3) as u32,
+        retention: 0,
+        moved_blocks: [1, 2, 4, 16][(seed / 4 % 4) as usize],
+    }));
+    swarm::equip(config);
+    config.sheet.capabilities.copyback = true;
+    config.sheet.geometry.blocks += config.open_for_moved().saturating_sub(before);
+    while wordline_ftl::fits(config).is_err() {
+        config.sheet.geometry.blocks += 1;
+        // Each open group has marks in the longest snapshot.
+        config.sheet.geometry.wordlines_per_layer += 1;
     }
     scenario
 }

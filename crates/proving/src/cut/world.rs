@@ -18,7 +18,7 @@ use wordline_flash::{Operation, OperationKind};
 use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::techniques::Choice;
-use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, Nanos, WordlineSet};
@@ -109,7 +109,8 @@ fn join(ftl: &mut Firmware, scenario: &Scenario) {
         ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));
     }
     if scenario.habits.is_copying {
-        let measures = |choice: &Choice| choice.card().hooks.has(Hook::Work) && choice.card().hooks.has(Hook::Opened);
+        let by = Hooks::of(&[Hook::Opened, Hook::Unmeasured]);
+        let measures = |choice: &Choice| choice.card().hooks.has(Hook::Work) && choice.card().hooks.meets(by);
         ftl.join(Box::new(Chain::beside(scenario.config.techniques.iter().any(measures))));
     }
 }

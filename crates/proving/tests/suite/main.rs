@@ -16,6 +16,7 @@ mod pacing;
 mod peers;
 mod physics;
 mod queueing;
+mod quotas;
 mod recovery;
 mod theory;
 mod twin;

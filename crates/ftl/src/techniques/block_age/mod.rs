@@ -296,7 +296,21 @@ impl Technique for BlockAge {
                     self.learn_measurement(ctx.view.erases(group), group, tally);
                 }
             }
-            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
+            ignores!(
+                Programmed,
+                Copied,
+                Unmeasured,
+                Opened,
+                Closed,
+                VictimChosen,
+                Moved,
+                Retired,
+                DataLost,
+                DieFailed,
+                Stopped,
+                Timer,
+                Idle
+            ) => {}
         }
     }
 

@@ -6,14 +6,18 @@
 
 use std::sync::Arc;
 
-use wordline_flash::tables::{CopyReferences, Copyback};
+use wordline_flash::tables::{CopyIndex, CopyReferences, Copyback};
 
+use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
-use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
+use crate::techniques::block_class::BlockClasses;
+pub use crate::techniques::block_class::Classes;
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
-use crate::techniques::seam::{Ask, Card, Copy, Ctx, Persists, Technique, Why};
+use crate::techniques::seam::{Ask, Card, Copy, Ctx, Memo, News, Persists, Technique, Why};
 pub use crate::techniques::wear_index::Index;
+use crate::techniques::work::Work;
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -21,10 +25,12 @@ pub const DECLARATION: Declaration = Declaration {
         name: "copy-threshold",
         source: "FastCopy: dissertation 000 of the papers, §3.4.5; by P/E count: FastGC, its reference 69",
         claim: "garbage collection saves the bus and loses no data; by wear it copies where a P/E count would forbid it already",
-        hooks: Hooks::of(&[Hook::Way]),
-        asks: &[Ask::Provenance],
-        persists: Persists::Nothing("copies in a row are the core's to remember; after a power cut none is counted too low"),
-        limits: "thresholds are of the worst class of blocks, of programs with default settings and of copies in quick succession; data that is copied late in its \
+        hooks: Hooks::of(&[Hook::Closed, Hook::Read, Hook::Unmeasured, Hook::VictimChosen, Hook::Erased, Hook::Way, Hook::Work]),
+        asks: &[Ask::Provenance, Ask::Counters("counters", Value::Word("written"))],
+        persists: Persists::Nothing(
+            "copies in a row are the core's to remember; after a power cut none is counted too low, and a block is of the worst class until it is measured",
+        ),
+        limits: "thresholds are of the worst class of blocks unless classes are measured, of programs with default settings and of copies in quick succession; data that is copied late in its \
                  retention is sensed with more errors than the table was made of; programs that settings narrow lower the threshold by one",
     },
     about: "data is copied inside the die at most as often in a row as the chip's `copyback` says, by wear or P/E count (000 §3.4.5).",
@@ -42,13 +48,44 @@ params! {
             tried: &[],
             source: "000 §3.4.5",
         }
+        /// Class of blocks by which thresholds are taken: "worst" for all, or "block", that of each block as measured just after program.
+        classes: Classes {
+            kind: Kind::Word(Classes::WORDS),
+            default: Some(Value::Word("worst")),
+            tried: &[],
+            source: "000 §3.4.5; by block: 001 §4.2.1",
+        }
+        /// Counts of copies on flash: "kept" in memory and memos, or "written", in a program unit at the end of each block group that has received a copy.
+        counters: Counters {
+            kind: Kind::Word(Counters::WORDS),
+            default: Some(Value::Word("kept")),
+            tried: &[],
+            source: "assumed: a page of each block for \"written\"; 001 §4.4.2 has counts of pages on flash, whose cost grows with smaller blocks",
+        }
     }
 }
+
+words! {
+    /// Place of counts of copies.
+    pub enum Counters {
+        /// Memory and memos.
+        Kept = "kept",
+        /// A program unit of each block group that has received a copy.
+        Written = "written",
+    }
+}
+
+/// Card where all blocks count as the worst: nothing is measured.
+const OF_WORST: Card = Card { hooks: Hooks::of(&[Hook::Way]), ..DECLARATION.card };
+
+/// Pages of a wordline that are measured in each block.
+const SAMPLES: u32 = 3;
 
 /// Thresholds by the table.
 #[derive(Clone, Debug)]
 pub struct CopyThreshold {
     params: Params,
+    classes: BlockClasses,
     table: Option<Arc<Copyback>>,
     /// Copies by which thresholds are lower, because a program with settings has more errors than the table knows of.
     lowered: u32,
@@ -57,18 +94,24 @@ pub struct CopyThreshold {
 impl CopyThreshold {
     /// Creates the technique for the dies of the `site`.
     pub fn new(site: &Site<'_>, params: Params) -> Self {
-        CopyThreshold { params, table: site.tables.copyback.clone(), lowered: u32::from(site.sets_programs) }
+        let classes = BlockClasses::new(site, params.classes, SAMPLES);
+        CopyThreshold { params, classes, table: site.tables.copyback.clone(), lowered: u32::from(site.sets_programs) }
+    }
+
+    /// Index of the table and the bin of `group`, or why there is none.
+    fn bin<'t>(index: Index, table: &'t Copyback, ctx: &Ctx<'_>, group: BlockGroup) -> Result<(&'t CopyIndex, usize), Why> {
+        Ok(match index {
+            Index::Age => (&table.by_age, Copyback::age_bin(ctx.view.wear(group).ok_or(Why::Unmeasured)?.0)),
+            Index::Pe => (&table.by_pe, table.pe_bin(ctx.view.erases(group)).ok_or(Why::BeyondTable)?),
+        })
     }
 
     /// Most copies in a row that `group` stands, or why none is known.
     fn threshold(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Result<u32, Why> {
         let table = self.table.as_deref().ok_or(Why::Unmeasured)?;
-        let (index, bin) = match self.params.index {
-            Index::Age => (&table.by_age, Copyback::age_bin(ctx.view.wear(group).ok_or(Why::Unmeasured)?.0)),
-            Index::Pe => (&table.by_pe, table.pe_bin(ctx.view.erases(group)).ok_or(Why::BeyondTable)?),
-        };
+        let (index, bin) = CopyThreshold::bin(self.params.index, table, ctx, group)?;
         let column = table.retention.len().checked_sub(1).ok_or(Why::BeyondTable)?;
-        Ok(index.threshold(CopyReferences::Default, column, Copyback::CLASSES - 1, bin).saturating_sub(self.lowered))
+        Ok(index.threshold(CopyReferences::Default, column, self.classes.class(group), bin).saturating_sub(self.lowered))
     }
 
     /// Reason why the copy must not be made.
@@ -85,7 +128,45 @@ impl CopyThreshold {
 
 impl Technique for CopyThreshold {
     fn card(&self) -> &'static Card {
-        &DECLARATION.card
+        if self.classes.is_measured() { &DECLARATION.card } else { &OF_WORST }
+    }
+
+    fn image(&self) -> Vec<u32> {
+        let word = |classes: &[u8]| classes.iter().rev().fold(0, |word, &class| word << 8 | u32::from(class));
+        self.classes.image().chunks(4).map(word).chain(self.classes.surveys_image()).collect()
+    }
+
+    fn restore(&mut self, state: &[u32]) -> bool {
+        let groups = self.classes.image().len();
+        // A drive that was saved when all blocks counted as the worst has measured none.
+        if state.is_empty() {
+            self.classes.forget();
+            return true;
+        }
+        let Some((classes, surveys)) = state.split_at_checked(groups.div_ceil(4)) else { return false };
+        if !self.classes.restore_surveys(surveys) {
+            return false;
+        }
+        (0..groups)
+            .for_each(|group| self.classes.set(BlockGroup(group as u32), usize::from((classes[group / 4] >> (group % 4 * 8)) as u8)));
+        true
+    }
+
+    fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {
+        self.classes.forget();
+    }
+
+    fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
+        let (table, index) = (self.table.as_deref(), self.params.index);
+        let class_of = |group, errors| {
+            let found = table.ok_or(Why::Unmeasured).and_then(|table| CopyThreshold::bin(index, table, ctx, group));
+            found.map_or(usize::MAX, |(index, bin)| index.class(bin, errors))
+        };
+        self.classes.learn(ctx, news, class_of);
+    }
+
+    fn work(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        self.classes.work(news)
     }
 
     fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Says<Way> {
@@ -99,7 +180,7 @@ impl Technique for CopyThreshold {
 
 #[cfg(test)]
 mod tests {
-    use wordline_flash::tables::{CopyIndex, Tables};
+    use wordline_flash::tables::Tables;
     use wordline_units::{Cause, Nanos};
 
     use super::*;
@@ -129,7 +210,7 @@ mod tests {
     /// A core that keeps the provenance of its data, and the technique.
     fn trial(index: Index) -> (Rooms, CopyThreshold) {
         let tables = Tables { copyback: Some(Arc::new(table())), ..Tables::NONE };
-        let params = Params { index };
+        let params = Params { index, classes: Classes::Worst, counters: Counters::Kept };
         let config = Config { techniques: vec![Choice::CopyThreshold(params)], tables: tables.clone(), ..small(64) };
         let layout = config.layout();
         let technique = CopyThreshold::new(&Site { tables: &tables, ..Site::bare(&layout, &config.sheet) }, params);
@@ -178,5 +259,46 @@ mod tests {
             rooms.core.groups_mut().set_erases(TO, erases);
             assert_eq!(way(&rooms, &technique, Some(TO)), expected, "{erases} erases");
         }
+    }
+
+    #[test]
+    fn by_block_each_of_the_two_blocks_stands_what_its_class_does_and_by_the_worst_nothing_is_measured() {
+        let by_pe = CopyIndex { class_errors: vec![[5, 9]], thresholds: vec![vec![5], vec![3], vec![1]], ..CopyIndex::default() };
+        let table = Copyback { pe: vec![99], retention: vec![100], layers: vec![0], by_pe, ..Copyback::default() };
+        let tables = Tables { copyback: Some(Arc::new(table)), ..Tables::NONE };
+        let (layout, sheet) = (small(64).layout(), small(64).sheet);
+        let site = Site { tables: &tables, ..Site::bare(&layout, &sheet) };
+        let stands = |classes, of: [usize; 2]| {
+            let (mut rooms, _) = trial(Index::Pe);
+            let mut technique = CopyThreshold::new(&site, Params { index: Index::Pe, classes, counters: Counters::Kept });
+            [FROM, TO].into_iter().zip(of).for_each(|(group, class)| technique.classes.set(group, class));
+            rooms.core.services_mut().programmed(FROM, Nanos(1));
+            let mut copies = 0;
+            while way(&rooms, &technique, Some(TO)) == Way::Copyback {
+                rooms.core.services_mut().get_mut().expect("it is asked for").copied((FROM, 0), (FROM, 0), Nanos(1));
+                copies += 1;
+            }
+            copies
+        };
+        assert_eq!([[0, 0], [0, 1], [1, 0], [2, 0]].map(|of| stands(Classes::Block, of)), [5, 3, 3, 1]);
+        assert_eq!(stands(Classes::Worst, [0, 0]), 1);
+        let hooks = |classes| CopyThreshold::new(&site, Params { index: Index::Pe, classes, counters: Counters::Kept }).card().hooks;
+        assert_eq!(hooks(Classes::Worst), Hooks::of(&[Hook::Way]));
+        assert!(hooks(Classes::Block).has(Hook::Work) && DECLARATION.card.hooks == hooks(Classes::Block));
+    }
+
+    #[test]
+    fn classes_come_back_from_an_image_and_not_after_a_power_cut() {
+        let tables = Tables { copyback: Some(Arc::new(Copyback { layers: vec![0], ..table() })), ..Tables::NONE };
+        let (layout, sheet) = (small(64).layout(), small(64).sheet);
+        let site = Site { tables: &tables, ..Site::bare(&layout, &sheet) };
+        let mut technique = CopyThreshold::new(&site, Params { index: Index::Pe, classes: Classes::Block, counters: Counters::Kept });
+        technique.classes.set(FROM, 1);
+        technique.classes.set(BlockGroup(9), 0);
+        let mut back = CopyThreshold::new(&site, technique.params);
+        assert!(back.restore(&technique.image()) && !back.restore(&technique.image()[..1]));
+        assert_eq!([FROM, BlockGroup(9), TO].map(|group| back.classes.class(group)), [1, 0, 2]);
+        back.recover(build(&small(64)).core.groups(), &[]);
+        assert_eq!(back.classes.class(FROM), 2);
     }
 }

@@ -113,8 +113,22 @@ impl Technique for LayerReadOffsets {
                 self.entries[place] = last.entry;
             }
             News::Erased(report) => self.forget(report.group),
-            ignores!(Read, Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {
-            }
+            ignores!(
+                Read,
+                Programmed,
+                Copied,
+                Unmeasured,
+                Opened,
+                Closed,
+                VictimChosen,
+                Moved,
+                Retired,
+                DataLost,
+                DieFailed,
+                Stopped,
+                Timer,
+                Idle
+            ) => {}
         }
     }
 

@@ -131,7 +131,8 @@ impl Technique for LayerSimilarity {
             }
             News::Programmed(ProgramReport { at, .. }) => self.layers.count(&at, false),
             News::Erased(report) => self.layers.erased(report.group),
-            ignores!(Read, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
+            ignores!(Read, Copied, Unmeasured, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {
+            }
         }
     }
 }

@@ -100,7 +100,21 @@ impl Technique for ReadDisturbRefresh {
                 self.reads[at.group.index()] = self.reads[at.group.index()].saturating_add(times);
             }
             News::Erased(report) => self.reads[report.group.index()] = 0,
-            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
+            ignores!(
+                Programmed,
+                Copied,
+                Unmeasured,
+                Opened,
+                Closed,
+                VictimChosen,
+                Moved,
+                Retired,
+                DataLost,
+                DieFailed,
+                Stopped,
+                Timer,
+                Idle
+            ) => {}
         }
     }
 

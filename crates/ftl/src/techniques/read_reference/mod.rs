@@ -197,7 +197,7 @@ impl Technique for ReadReference {
                 self.next = ctx.now + self.pace();
                 self.cursor = (self.cursor + 1) % self.reads.len().max(1) as u32;
             }
-            ignores!(Programmed, Copied, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => {}
+            ignores!(Programmed, Copied, Unmeasured, Opened, Closed, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => {}
         }
     }
 
@@ -209,7 +209,9 @@ impl Technique for ReadReference {
             }
             News::Closed { group } => self.refresh(ctx, group),
             News::Timer => self.refresh(ctx, BlockGroup(self.cursor)),
-            ignores!(Programmed, Erased, Copied, Opened, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => None,
+            ignores!(Programmed, Erased, Copied, Unmeasured, Opened, VictimChosen, Moved, Retired, DataLost, DieFailed, Stopped, Idle) => {
+                None
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! Tables of what blocks stand are made for some retention. This keeps the drive inside it while it has power: groups are looked at in turn, and one whose
 //! oldest data has been on flash for `days_max` days at 30 °C is rewritten. Copies inside a die do not make data younger; error correction does.
 
-use wordline_units::{Cause, Nanos};
+use wordline_units::{Cause, Nanos, Seconds};
 
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::BlockGroup;
@@ -100,6 +100,10 @@ impl Technique for RetentionRefresh {
             self.next = ctx.now + Nanos((self.params.patrol.0 / u64::from(self.groups.max(1))).max(1));
             self.cursor = (self.cursor + 1) % self.groups.max(1);
         }
+    }
+
+    fn renews_within(&self) -> Option<Seconds> {
+        Some(Seconds(Seconds::from_days(u64::from(self.params.days_max)).0 + self.params.patrol.0.div_ceil(1_000_000_000)))
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -2,12 +2,14 @@
 //!
 //! Checks: before any power cut each valid unit has gone through exactly as many copies as its core says; after one through as many at most. No data is older
 //! than its group's day says, where that is known. Days pass by decree, in between. Where thresholds of copies are on, no data is copied that has been through
-//! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Does not check: how far a core that
-//! has lost its memos is on the safe side.
+//! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Where quotas of copies are on, each
+//! page keeps its own, by the classes of the blocks that it was copied out of: no copy is made that its own does not last for, and no group has more than any
+//! page of it. Does not check: how far a core that has lost its memos is on the safe side; classes, which are taken as the technique has measured them.
 
 use std::collections::BTreeMap;
 
 use wordline_flash::{Operation, OperationKind, Target};
+use wordline_ftl::techniques::block_class::Classes;
 use wordline_ftl::techniques::seam::Ask;
 use wordline_ftl::techniques::{Choice, copy_threshold};
 use wordline_ftl::{BlockGroup, UnitAddr};
@@ -17,6 +19,9 @@ use wordline_units::{Celsius, DieId, PlaneId};
 use super::World;
 use crate::tables::{copies_at_age, copies_at_count};
 
+/// Quota of a group of which none is known.
+const UNSET: u32 = 255;
+
 /// What is true of a program unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
@@ -24,6 +29,8 @@ struct Past {
     born: u32,
     /// A power cut has come since its data was corrected.
     is_old: bool,
+    /// Copies out of blocks of each class.
+    by_class: [u32; 3],
 }
 
 /// The past of all program units, by die, block of the first plane, and page.
@@ -48,16 +55,35 @@ impl Copies {
         self.pasts.insert(key(die, to), Past { born: self.today, ..Past::default() });
     }
 
-    /// A copyback has ended, or was cut short.
-    fn copied(&mut self, die: DieId, from: &Target, to: &Target) {
+    /// A copyback out of a block of this class has ended, or was cut short.
+    fn copied(&mut self, die: DieId, from: &Target, to: &Target, class: usize) {
         let source = self.pasts.get(&key(die, from)).copied().unwrap_or_default();
-        self.pasts.insert(key(die, to), Past { copies: source.copies + 1, ..source });
+        let mut by_class = source.by_class;
+        by_class[class] += 1;
+        self.pasts.insert(key(die, to), Past { copies: source.copies + 1, by_class, ..source });
     }
 
     /// The power has gone.
     pub(super) fn cut(&mut self) {
         self.pasts.values_mut().for_each(|past| past.is_old = true);
     }
+}
+
+/// What a page has left of its own quota in a column with these thresholds, as a fraction; `None`: more than all of it is used.
+fn own_left(thresholds: [u32; 3], by_class: [u32; 3]) -> Option<(u64, u64)> {
+    let whole: u64 = thresholds.iter().filter(|&&stands| stands > 0).map(|&stands| u64::from(stands)).product();
+    let mut left = whole;
+    for (stands, copies) in thresholds.into_iter().zip(by_class).filter(|&(_, copies)| copies > 0) {
+        left = left.checked_sub(u64::from(copies) * whole.checked_div(u64::from(stands))?)?;
+    }
+    Some((left, whole))
+}
+
+/// The least number that all of `numbers` but zeroes divide; 0: there is none.
+fn multiple_of(numbers: [u32; 3]) -> u32 {
+    let present: Vec<u32> = numbers.into_iter().filter(|&number| number > 0).collect();
+    let divides = |all: &u32| present.iter().all(|number| all.is_multiple_of(*number));
+    if present.is_empty() { 0 } else { (1..).find(divides).expect("their product is one") }
 }
 
 impl World {
@@ -74,7 +100,10 @@ impl World {
     pub(super) fn note_past(&mut self, operation: &Operation) {
         match operation.kind {
             OperationKind::Program { target, .. } => self.copies.programmed(operation.die, &target),
-            OperationKind::Copyback { from, to, .. } => self.copies.copied(operation.die, &from, &to),
+            OperationKind::Copyback { from, to, .. } => {
+                let class = self.group_at(operation.die, &from).map_or(0, |group| self.quota_told(group).map_or(0, |(_, class)| class));
+                self.copies.copied(operation.die, &from, &to, class);
+            }
             OperationKind::Read { .. }
             | OperationKind::Erase { .. }
             | OperationKind::Sanitise { .. }
@@ -82,6 +111,80 @@ impl World {
             | OperationKind::Resume
             | OperationKind::Abort => {}
         }
+    }
+
+    /// Group that stands on the block of `at`.
+    fn group_at(&self, die: DieId, at: &Target) -> Option<BlockGroup> {
+        let mut groups = self.ftl.layout().groups_of(die).map(|group| BlockGroup(group as u32));
+        groups.find(|&group| u32::from(self.ftl.groups().blocks(group)[0]) == at.block(PlaneId(0)).0)
+    }
+
+    /// Quota of `group` and its class, as the technique of quotas has them; `None`: it is off. The quota is [`UNSET`] where none is known.
+    fn quota_told(&self, group: BlockGroup) -> Option<(u32, usize)> {
+        let params = self
+            .scenario
+            .config
+            .techniques
+            .iter()
+            .find_map(|choice| if let Choice::RestrictedCopyback(params) = choice { Some(*params) } else { None })?;
+        let word = self.ftl.learnt("restricted-copyback")?[1 + group.index() / 2] >> (16 * (group.index() % 2));
+        let class = if params.classes == Classes::Worst { 2 } else { word >> 8 & 0xFF };
+        Some((word & 0xFF, class as usize))
+    }
+
+    /// Class of `group` by which thresholds of copies are taken.
+    fn class_told(&self, params: &copy_threshold::Params, group: BlockGroup) -> usize {
+        match params.classes {
+            Classes::Worst => 2,
+            Classes::Block => {
+                let learnt = self.ftl.learnt("copy-threshold").expect("it is on");
+                (learnt[group.index() / 4] >> (8 * (group.index() % 4)) & 0xFF) as usize
+            }
+        }
+    }
+
+    /// Thresholds of the column of quotas: that of the most erased group.
+    fn thresholds(&self) -> [u32; 3] {
+        let view = self.ftl.view(self.pace.now);
+        let most = (0..self.ftl.layout().group_count() as u32).map(|group| view.erases(BlockGroup(group))).max().unwrap_or(0);
+        std::array::from_fn(|class| copies_at_count(class, most).saturating_sub(self.lowered()))
+    }
+
+    fn lowered(&self) -> u32 {
+        u32::from(self.scenario.config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs)))
+    }
+
+    /// True of data copied from `from` on `die`: its own quota lasts for one copy more. The error has the copies of the data.
+    pub(super) fn affords_copy(&mut self, die: DieId, from: &Target) -> Result<(), String> {
+        let group = self.group_at(die, from).ok_or("a copy of no group")?;
+        let Some((_, class)) = self.quota_told(group) else { return Ok(()) };
+        let (thresholds, mut by_class) = (self.thresholds(), self.copies.pasts.get(&key(die, from)).copied().unwrap_or_default().by_class);
+        self.tally.quotas[1] += u64::from(by_class != [0; 3]);
+        by_class[class] += 1;
+        if own_left(thresholds, by_class).is_none() {
+            return Err(format!(
+                "data is copied that has been through {by_class:?} copies by class, this one counted, in a column of {thresholds:?}"
+            ));
+        }
+        self.tally.quotas[0] += 1;
+        Ok(())
+    }
+
+    /// True of `group`, which holds data with this `past`: its quota is no greater a share than the data's own. The error has both.
+    fn holds_quota(&mut self, group: BlockGroup, past: &Past) -> Result<(), String> {
+        let Some((quota, _)) = self.quota_told(group).filter(|&(quota, _)| quota != UNSET) else { return Ok(()) };
+        let thresholds = self.thresholds();
+        let (left, whole) = own_left(thresholds, past.by_class).unwrap_or((0, 1));
+        let all = multiple_of(thresholds);
+        if u64::from(quota) * whole > left * u64::from(all) {
+            let Past { by_class, is_old, .. } = past;
+            return Err(format!(
+                "{group:?} has a quota of {quota} in a column of {thresholds:?}, and data that was copied {by_class:?} times by class (old: {is_old})"
+            ));
+        }
+        self.tally.quotas[2] += u64::from(quota > 0 && quota < all);
+        self.tally.quotas[3] += u64::from(quota > 0 && quota < all && past.is_old);
+        Ok(())
     }
 
     /// True of data copied from `from` to `to` on `die`: both blocks stand one copy more. An error says what they stand.
@@ -92,15 +195,15 @@ impl World {
         else {
             return Ok(());
         };
-        let lowered = u32::from(config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs)));
+        let lowered = self.lowered();
         let copies = self.copies.pasts.get(&key(die, from)).copied().unwrap_or_default().copies;
-        let (layout, view) = (*self.ftl.layout(), self.ftl.view(self.pace.now));
-        for block in [from, to].map(|at| at.block(PlaneId(0)).0) {
-            let mut groups = layout.groups_of(die).map(|group| BlockGroup(group as u32));
-            let group = groups.find(|&group| u32::from(self.ftl.groups().blocks(group)[0]) == block).ok_or("a copy of no group")?;
+        let view = self.ftl.view(self.pace.now);
+        for at in [from, to] {
+            let group = self.group_at(die, at).ok_or("a copy of no group")?;
+            let class = self.class_told(&params, group);
             let stands = match params.index {
-                copy_threshold::Index::Age => copies_at_age(view.wear(group).ok_or("nobody tells the wear")?.0),
-                copy_threshold::Index::Pe => copies_at_count(view.erases(group)),
+                copy_threshold::Index::Age => copies_at_age(class, view.wear(group).ok_or("the wear is not known")?.0),
+                copy_threshold::Index::Pe => copies_at_count(class, view.erases(group)),
             };
             if copies + lowered >= stands {
                 return Err(format!("data that was copied {copies} times in a row is copied by {group:?}, which stands {stands}"));
@@ -114,7 +217,7 @@ impl World {
         if !self.scenario.habits.is_copying {
             return Ok(());
         }
-        let (layout, view) = (*self.ftl.layout(), self.ftl.view(self.pace.now));
+        let layout = *self.ftl.layout();
         for lpn in 0..self.ftl.map().exported() {
             let addr = self.ftl.map().get(lpn);
             if addr == UnitAddr::NONE {
@@ -123,7 +226,9 @@ impl World {
             let group: BlockGroup = layout.group(addr);
             let program = layout.offset(addr) / layout.units_per_program;
             let place = (layout.die(group), u32::from(self.ftl.groups().blocks(group)[0]), layout.first_page(program).0);
-            let Past { copies, born, is_old } = self.copies.pasts.get(&place).copied().unwrap_or_default();
+            let past = self.copies.pasts.get(&place).copied().unwrap_or_default();
+            self.holds_quota(group, &past)?;
+            let (Past { copies, born, is_old, .. }, view) = (past, self.ftl.view(self.pace.now));
             // The greatest number stands for whatever is more.
             let copies = copies.min(u32::from(u8::MAX));
             let told = u32::from(view.copies(group, program).ok_or("nobody counts copies")?);

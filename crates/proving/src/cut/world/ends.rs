@@ -9,6 +9,7 @@ use super::super::nand::{Bytes, Stored};
 use super::World;
 use crate::cut::Bug;
 use crate::pace::{Due, Work};
+use crate::tables::errors_of;
 
 impl World {
     pub(super) fn happen(&mut self, due: Due<Vec<(UnitAddr, Stored)>>) {
@@ -41,7 +42,8 @@ impl World {
                 let is_read = page.iter().all(|(_, unit)| unit.bytes != Bytes::Lost);
                 spare.iter().for_each(|lpn| self.owed.bring(lpn.0));
                 self.moved.extend(page);
-                self.report(die, tag, is_read, None, &spare);
+                let errors = if is_read { errors_of(die.0, block.into()) } else { 0 };
+                self.report_errors((die, tag), is_read, None, &spare, errors);
             }
             Due::Worked { die, attempt } if self.pace.is_current(die, attempt) => {
                 self.boundaries += 1;
@@ -80,9 +82,14 @@ impl World {
     }
 
     pub(super) fn report(&mut self, die: DieId, tag: OpTag, good: bool, program: Option<&ProgramTrace>, oob: &[Lpn]) {
+        self.report_errors((die, tag), good, program, oob, 0);
+    }
+
+    /// An operation ends, in which so many bits of the worst codeword were corrected.
+    fn report_errors(&mut self, (die, tag): (DieId, OpTag), good: bool, program: Option<&ProgramTrace>, oob: &[Lpn], errors: u32) {
         let status = if good { Status::Good } else { Status::Failed };
         let (retries, last) = self.offsets.reported(tag, good);
-        let report = Report { retries, last, program, ..Report::plain(tag, die, status, oob) };
+        let report = Report { retries, last, program, corrected_bits: errors, ..Report::plain(tag, die, status, oob) };
         self.ftl.report(self.pace.now, &report);
         driver::follow(self);
     }

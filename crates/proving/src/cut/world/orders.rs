@@ -44,7 +44,7 @@ impl World {
                 self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
             OperationKind::Copyback { from, to, .. } => {
-                if let Err(problem) = self.stands_copy(die, &from, &to) {
+                if let Err(problem) = self.stands_copy(die, &from, &to).and_then(|()| self.affords_copy(die, &from)) {
                     self.broken.get_or_insert(problem);
                 }
                 self.nand.check_order(die, &to);
