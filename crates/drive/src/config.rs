@@ -21,8 +21,12 @@ pub struct Config {
     pub channel: Rate,
     /// Transfer rate of the controller's DRAM; `None`: DRAM takes no time.
     pub dram: Option<Rate>,
-    /// Transfer rate of the host link, in each direction; `None`: the link takes no time.
+    /// Transfer rate of the host link outwards, from the drive to the host; `None`: the link takes no time.
     pub link: Option<Rate>,
+    /// Transfer rate of the host link inwards, from the host to the drive; `None`: the link takes no time.
+    pub link_in: Option<Rate>,
+    /// Place of the firmware, its write buffer and the data that it moves.
+    pub ftl: FtlPlace,
     /// Latency and throughput of error correction.
     pub ecc: Ecc,
     /// Steps of the search for the references of a page that no entry of the retry table serves, where cells have physics and such a table.
@@ -62,6 +66,16 @@ pub struct Cells {
     pub age: Option<Age>,
     /// Dwells in the place of that of an age, in seconds: each block has one of them, by a keyed die. Empty: all blocks have that of the age.
     pub dwells: Vec<f64>,
+}
+
+/// Place of the firmware, its write buffer and the data that it moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FtlPlace {
+    /// The drive: data of programs and reads passes its DRAM, data of the host passes the link and DRAM.
+    #[default]
+    Drive,
+    /// The host: data of programs passes the link inwards, data of reads passes it outwards, and nothing passes DRAM.
+    Host,
 }
 
 /// Error correction, with one engine per channel.

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use wordline_drive::Trims;
+use wordline_drive::{FtlPlace, Trims};
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -374,8 +374,13 @@ sections! {
         trims: Trims = Trims::Whole;
         /// DRAM bandwidth. "none": free.
         dram: Maybe<Rate> = Maybe(None);
-        /// Bandwidth of the host link, in each direction. "none": free.
+        /// Bandwidth of the host link outwards, from the drive to the host, and in each direction where `link_in` is not set. "none": free.
         link: Maybe<Rate> = Maybe(None);
+        /// Bandwidth of the host link inwards, from the host to the drive. "none": free. The value of a file without the key is that of `link`.
+        link_in: Maybe<Rate> = Maybe(None);
+        /// Place of the firmware, its write buffer and the data that it moves. "drive": the data of all operations passes DRAM. "host": the data of programs
+        /// passes the link inwards, that of reads outwards, and none passes DRAM. Copybacks pass neither (docs/models/data-paths.md).
+        ftl: FtlPlace = FtlPlace::Drive;
         /// Error correction: from the last byte in to the last byte out.
         ecc_latency: Nanos = Nanos::ZERO;
         /// Error correction: bandwidth of a channel's engine. "none": as fast as data comes.

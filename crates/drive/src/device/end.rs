@@ -31,7 +31,8 @@ struct Facts {
     origin: Origin,
     bus: Nanos,
     bus_end: Nanos,
-    dram: Nanos,
+    /// Time for which DRAM, or the link, was held.
+    memory: Nanos,
     channel: Nanos,
     ecc: Nanos,
     retries: u32,
@@ -50,7 +51,7 @@ impl Facts {
             origin: Origin { host: 0, moved: 0, padding: 0 },
             bus: Nanos::ZERO,
             bus_end: Nanos::ZERO,
-            dram: Nanos::ZERO,
+            memory: Nanos::ZERO,
             channel: head.start.saturating_sub(head.issued + head.core_span),
             ecc: Nanos::ZERO,
             retries: 0,
@@ -73,7 +74,7 @@ impl Facts {
                     origin: Origin { host: 0, moved: 0, padding: 0 },
                     bus: read.bus,
                     bus_end: read.bus_end,
-                    dram: read.dram,
+                    memory: read.memory,
                     channel,
                     ecc,
                     retries: read.retries,
@@ -87,7 +88,7 @@ impl Facts {
                 origin: program.origin,
                 bus: program.bus,
                 bus_end: program.bus_end,
-                dram: program.dram,
+                memory: program.memory,
                 channel: program.channel_span(head),
                 ..Facts::of_array(FlashOp::Program, head)
             },
@@ -117,6 +118,7 @@ pub(super) fn end<'a>(now: Nanos, under_way: &'a UnderWay, board: &mut Board, pa
     }
     let target = &head.target;
     let Origin { host, moved, padding } = facts.origin;
+    let (dram, link) = if board.paths.pass_link() { (Nanos::ZERO, facts.memory) } else { (facts.memory, Nanos::ZERO) };
     let event = FlashEvent {
         die: head.die,
         channel: head.channel,
@@ -132,7 +134,8 @@ pub(super) fn end<'a>(now: Nanos, under_way: &'a UnderWay, board: &mut Board, pa
         array: head.array,
         bus: facts.bus,
         bus_end: facts.bus_end,
-        dram: facts.dram,
+        dram,
+        link,
         core: head.core_span,
         ok: head.status == Status::Good,
         retries: facts.retries.min(u32::from(u8::MAX)) as u8,

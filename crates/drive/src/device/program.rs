@@ -1,4 +1,4 @@
-//! Programs: data goes from DRAM over the bus into the die, whose array programs it.
+//! Programs: data goes from the memory of the firmware over the bus into the die, whose array programs it.
 //!
 //! Of cache programs the second is ordered while the die is doing the first.
 //!
@@ -48,7 +48,8 @@ pub(super) struct Program {
     pub(super) bus: Nanos,
     /// Instant at which it let go of the bus.
     pub(super) bus_end: Nanos,
-    pub(super) dram: Nanos,
+    /// Time for which DRAM, or the link inwards, was held.
+    pub(super) memory: Nanos,
     /// Instant at which all data was in the die.
     transferred: Nanos,
     /// Progress of a program that was ordered while its die was doing another.
@@ -71,7 +72,7 @@ impl Program {
     #[inline(always)]
     fn new(place: &Place, start: Nanos, intake: Intake) -> Program {
         let &Place { bytes, origin, .. } = place;
-        Program { bytes, origin, bus: Nanos::ZERO, bus_end: Nanos::ZERO, dram: Nanos::ZERO, transferred: start, intake }
+        Program { bytes, origin, bus: Nanos::ZERO, bus_end: Nanos::ZERO, memory: Nanos::ZERO, transferred: start, intake }
     }
 
     /// Begin a program of `place`. Returns also the instant at which its array is done.
@@ -100,14 +101,14 @@ impl Program {
         (head, Program::new(place, begun.start, Intake::Waits))
     }
 
-    /// Move the data out of DRAM through the bus into its die, from the instant `from` on. The bus is held for its own span, and the data is in when both are
-    /// through. Returns that instant.
+    /// Move the data out of DRAM, or over the link, through the bus into its die, from the instant `from` on. The bus is held for its own span, and the data is
+    /// in when both are through. Returns that instant.
     #[inline(always)]
     fn take_in(&mut self, from: Nanos, head: &Head, board: &mut Board) -> Nanos {
         let bytes = self.bytes;
         let mut data = from;
-        if let Some((held, there)) = board.use_dram(from, bytes) {
-            (self.dram, data) = (held, there);
+        if let Some((held, there)) = board.paths.use_to_die(from, bytes) {
+            (self.memory, data) = (held, there);
         }
         let (span, end) = board.use_bus(head.channel, from, bytes);
         let loaded = end.max(data);

@@ -1,9 +1,9 @@
-//! Reads: a page is sensed, leaves its die over the bus, and flows through error correction into DRAM.
+//! Reads: a page is sensed, leaves its die over the bus, and flows through error correction into the memory of the firmware.
 //!
 //! ```text
-//!   order ─core─► sense ──Sensed──► bus, DRAM ──Transferred──► ECC ──Read──► report
-//!                   ▲                                            │
-//!                   └──────── another try ──────Retry────────────┘
+//!   order ─core─► sense ──Sensed──► bus, DRAM or link ──Transferred──► ECC ──Read──► report
+//!                   ▲                                                    │
+//!                   └──────── another try ──────Retry────────────────────┘
 //! ```
 
 use wordline_engine::Calendar;
@@ -54,9 +54,10 @@ pub(super) struct Read {
     lost_on_bus: Nanos,
     /// Time in error correction of tries that failed.
     decoding: Nanos,
-    pub(super) dram: Nanos,
-    /// Instant at which all data read is in DRAM, as far as DRAM decides.
-    in_dram: Nanos,
+    /// Time for which DRAM, or the link outwards, was held.
+    pub(super) memory: Nanos,
+    /// Instant at which all data read is in the memory of the firmware, as far as DRAM or the link decides.
+    in_memory: Nanos,
 }
 
 /// State of a read whose page has left the die.
@@ -98,8 +99,8 @@ impl Read {
             bus_end: Nanos::ZERO,
             lost_on_bus: Nanos::ZERO,
             decoding: Nanos::ZERO,
-            dram: Nanos::ZERO,
-            in_dram: Nanos::ZERO,
+            memory: Nanos::ZERO,
+            in_memory: Nanos::ZERO,
         };
         (head, read)
     }
@@ -115,15 +116,15 @@ impl Read {
         self.sensed.max(self.transferred) > now
     }
 
-    /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM codeword by codeword. Codewords that will not be
-    /// corrected stay out of DRAM.
+    /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM or over the link codeword by codeword. Codewords
+    /// that will not be corrected go no further.
     #[inline]
     pub(super) fn transfer(&mut self, now: Nanos, op: OpSlot, head: &Head, board: &mut Board, calendar: &mut Calendar<Due>) {
         let bytes = self.bytes;
         if self.next.is_none()
-            && let Some((held, there)) = board.use_dram(now, bytes)
+            && let Some((held, there)) = board.paths.use_from_die(now, bytes)
         {
-            (self.dram, self.in_dram) = (held, there);
+            (self.memory, self.in_memory) = (held, there);
         }
         let (span, end) = board.use_bus(head.channel, now, bytes);
         self.bus += span;
@@ -164,7 +165,7 @@ impl Read {
             calendar.enter(end, Due::Device(Step::Retry { op }));
             return Left::TriesAgain;
         }
-        let end = end.max(self.in_dram);
+        let end = end.max(self.in_memory);
         if end == now {
             return Left::Ended;
         }

@@ -41,6 +41,9 @@ pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut
     if sections.gc.preemptible.value && sections.gc.scheduler.origin == Origin::Default {
         sections.gc.scheduler.value = Scheduler::Classic;
     }
+    if sections.controller.link_in.origin == Origin::Default {
+        sections.controller.link_in.value = sections.controller.link.value;
+    }
     let sheet = chip::check(sections, mistakes);
     let rates = drive::check(sections, mistakes);
     let sheet = sheet?;
