@@ -1,4 +1,4 @@
-//! Which part of a drive data passes, and for how long it holds it: firmware in the drive and in the host.
+//! Paths of data through a drive, and the time for which each part of a path is held: firmware in the drive and in the host.
 
 use wordline_drive::{Config, FtlPlace, Pace, Watched};
 use wordline_engine::{Completion, Event, FlashEvent, Observer};
@@ -23,10 +23,10 @@ struct Seen {
 
 impl Observer for Seen {
     fn observe(&mut self, at: Nanos, event: &Event) {
-        match event {
-            Event::Completed(done) => self.requests.push((at, *done)),
-            Event::Flash(flash) => self.flash.push((at, *flash)),
-            _ => {}
+        if let Event::Completed(done) = event {
+            self.requests.push((at, *done));
+        } else if let Event::Flash(flash) = event {
+            self.flash.push((at, *flash));
         }
     }
 }
@@ -144,4 +144,18 @@ fn a_drive_in_which_nothing_moves_over_the_link_is_the_same_with_any_link_inward
     };
     assert_eq!(hash(FtlPlace::Drive, 4_000_000_000), hash(FtlPlace::Drive, 1_000_000_000), "DRAM is slower than both");
     assert_ne!(hash(FtlPlace::Host, 4_000_000_000), hash(FtlPlace::Host, 100_000_000), "each program passes it");
+}
+
+#[test]
+fn requests_come_in_runs_and_after_gaps_of_a_drive_without_any() {
+    let mut config = config(FtlPlace::Host, vec![]);
+    config.firmware.schedule.linger = None;
+    let pace = Pace::Gaps { depth: 4, run: 3, cycle: 5, gap: Nanos(40_000) };
+    let mut drive = Watched::new(config.clone(), Seen::default());
+    let mut load = uniform(&config, config.exported_units, 4);
+    // In pieces, which makes no difference.
+    (0..10).for_each(|_| _ = drive.serve(&mut load, pace, Some(1)));
+    let arrived: Vec<u64> = drive.observer.requests.iter().map(|(_, done)| done.arrived.0).collect();
+    // Writes into the buffer of the host take no time.
+    assert_eq!(arrived, [0, 0, 0, 40_000, 80_000, 80_000, 80_000, 80_000, 120_000, 160_000]);
 }
