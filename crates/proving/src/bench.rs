@@ -17,6 +17,8 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
         sheet,
         faults: Faults::default(),
         cells: None,
+        cycles: 0,
+        classes: None,
         channel: Rate::from_mega_transfers(4_800, 8),
         dram: None,
         link: None,

@@ -7,6 +7,7 @@ use wordline_engine::{Bus, Calendar, Server};
 use wordline_flash::ReadSets;
 use wordline_units::{Bytes, ChannelId, DieId, Id, IdMap, Nanos, Rate};
 
+use super::classes::Classes;
 use super::dies::Dies;
 use super::head::{Begun, Head};
 use super::paths::Paths;
@@ -26,6 +27,8 @@ pub(super) struct Board {
     ecc_rate: Option<Rate>,
     ecc_latency: Nanos,
     pub(super) paths: Paths,
+    /// Classes of blocks that show no errors of their own.
+    pub(super) classes: Option<Classes>,
     order_cost: Nanos,
     bus_overhead: Nanos,
     /// Time for which a die that never answers is waited for, and then for a reset of it.
@@ -62,6 +65,7 @@ impl Board {
             ecc_rate: config.ecc.rate,
             ecc_latency: config.ecc.latency,
             paths: Paths::new(config),
+            classes: Classes::of(config),
             order_cost: config.costs.operation,
             bus_overhead: sheet.timing.bus_overhead,
             patience: config.die_timeout + sheet.timing.reset,

@@ -33,6 +33,8 @@ struct Facts {
     bus_end: Nanos,
     /// Time for which DRAM, or the link, was held.
     memory: Nanos,
+    /// Time for which the operation waited for DRAM or the link alone.
+    behind: Nanos,
     channel: Nanos,
     ecc: Nanos,
     retries: u32,
@@ -52,6 +54,7 @@ impl Facts {
             bus: Nanos::ZERO,
             bus_end: Nanos::ZERO,
             memory: Nanos::ZERO,
+            behind: Nanos::ZERO,
             channel: head.start.saturating_sub(head.issued + head.core_span),
             ecc: Nanos::ZERO,
             retries: 0,
@@ -75,6 +78,7 @@ impl Facts {
                     bus: read.bus,
                     bus_end: read.bus_end,
                     memory: read.memory,
+                    behind: read.behind,
                     channel,
                     ecc,
                     retries: read.retries,
@@ -89,6 +93,7 @@ impl Facts {
                 bus: program.bus,
                 bus_end: program.bus_end,
                 memory: program.memory,
+                behind: program.behind(),
                 channel: program.channel_span(head),
                 ..Facts::of_array(FlashOp::Program, head)
             },
@@ -104,8 +109,11 @@ impl Facts {
 pub(super) fn end<'a>(now: Nanos, under_way: &'a UnderWay, board: &mut Board, page: &'a mut Page) -> Ended<'a> {
     page.spare.clear();
     fetch(under_way, board, &mut page.spare);
-    let facts = Facts::of(under_way, now);
+    let mut facts = Facts::of(under_way, now);
     let head = &under_way.head;
+    if head.cause == Cause::Measure {
+        measure(under_way, board, &mut facts);
+    }
     let mut erase = None;
     page.program = None;
     if head.telling == Telling::Asked {
@@ -118,7 +126,14 @@ pub(super) fn end<'a>(now: Nanos, under_way: &'a UnderWay, board: &mut Board, pa
     }
     let target = &head.target;
     let Origin { host, moved, padding } = facts.origin;
-    let (dram, link) = if board.paths.pass_link() { (Nanos::ZERO, facts.memory) } else { (facts.memory, Nanos::ZERO) };
+    let (mut dram, mut link) = (facts.memory, Nanos::ZERO);
+    let mut spans = Spans { die: head.array, channel: facts.channel, ecc: facts.ecc, link };
+    if board.paths.pass_link() {
+        (dram, link) = (Nanos::ZERO, facts.memory);
+        let waits = if facts.op == FlashOp::Read { &mut spans.ecc } else { &mut spans.channel };
+        *waits = waits.saturating_sub(facts.behind);
+        spans.link = facts.behind;
+    }
     let event = FlashEvent {
         die: head.die,
         channel: head.channel,
@@ -155,11 +170,21 @@ pub(super) fn end<'a>(now: Nanos, under_way: &'a UnderWay, board: &mut Board, pa
         last: facts.last,
         tally: facts.tally,
         erase,
-        spans: Spans { die: head.array, channel: facts.channel, ecc: facts.ecc },
+        spans,
         program: page.program.as_ref(),
         oob: &page.spare,
     };
     Ended { core: head.core, target, event, report }
+}
+
+/// Errors that a read for nothing but their count has found, where blocks have classes in the place of errors.
+#[cold]
+fn measure(under_way: &UnderWay, board: &Board, facts: &mut Facts) {
+    let UnderWay { head, kind: Kind::Read(read) } = under_way else { return };
+    let Some(classes) = board.classes.as_ref().filter(|_| head.status == Status::Good) else { return };
+    let (worst, all) = classes.measured(&board.dies, head.die, &head.target);
+    facts.errors = worst;
+    facts.tally = read.is_counted().then_some(all);
 }
 
 /// Fetch the spare areas that the firmware looks at, and give up a page that could not be read.

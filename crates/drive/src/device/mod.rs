@@ -8,6 +8,7 @@
 //! an order brings all that belongs to it, and a step that needs an answer returns the question.
 
 mod board;
+mod classes;
 mod copyback;
 pub(crate) mod dies;
 mod end;

@@ -164,6 +164,12 @@ impl Program {
         work_until(calendar, issued.ready_at, op, head);
     }
 
+    /// Time for which the data was awaited although the bus was through.
+    #[inline]
+    pub(super) fn behind(&self) -> Nanos {
+        self.transferred.saturating_sub(self.bus_end)
+    }
+
     /// Time from the end of the order to the end of the transfer.
     #[inline]
     pub(super) fn channel_span(&self, head: &Head) -> Nanos {

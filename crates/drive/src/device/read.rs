@@ -58,6 +58,8 @@ pub(super) struct Read {
     pub(super) memory: Nanos,
     /// Instant at which all data read is in the memory of the firmware, as far as DRAM or the link decides.
     in_memory: Nanos,
+    /// Time for which the corrected data waits for DRAM or the link.
+    pub(super) behind: Nanos,
 }
 
 /// State of a read whose page has left the die.
@@ -101,8 +103,14 @@ impl Read {
             decoding: Nanos::ZERO,
             memory: Nanos::ZERO,
             in_memory: Nanos::ZERO,
+            behind: Nanos::ZERO,
         };
         (head, read)
+    }
+
+    /// True if all wrong bits of the last try are counted.
+    pub(super) fn is_counted(&self) -> bool {
+        self.is_counted
     }
 
     /// Instant at which the page is sensed.
@@ -165,7 +173,8 @@ impl Read {
             calendar.enter(end, Due::Device(Step::Retry { op }));
             return Left::TriesAgain;
         }
-        let end = end.max(self.in_memory);
+        self.behind = self.in_memory.saturating_sub(end);
+        let end = end + self.behind;
         if end == now {
             return Left::Ended;
         }

@@ -328,11 +328,12 @@ impl Host {
             return Answered::GoesOn;
         }
         let rest = now - request.arrived - request.stages.total();
-        let Spans { die: array, channel, ecc } = done.released_by.unwrap_or_default();
-        let flash = array + channel + ecc;
+        let Spans { die: array, channel, ecc, link } = done.released_by.unwrap_or_default();
+        let flash = array + channel + ecc + link;
         let stages = &mut request.stages;
         if flash <= rest {
             (stages.die, stages.channel, stages.ecc) = (array, channel, ecc);
+            stages.dram += link;
             request.served_by = done.released_by.map(|_| die);
             let waited = rest - flash;
             if request.op == HostOp::Read { stages.die_wait = waited } else { stages.buffer = waited }

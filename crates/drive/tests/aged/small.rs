@@ -101,6 +101,8 @@ impl Shape {
             sheet,
             faults: self.faults,
             cells: None,
+            cycles: 0,
+            classes: None,
             // A byte takes a whole nanosecond, so that no fraction is carried from transfer to transfer.
             channel: Rate::from_mega_transfers(1_000, 8),
             dram: None,

@@ -214,6 +214,8 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             program_saving: sections.programs.saving.value.fraction(),
         },
         cells: None,
+        cycles: 0,
+        classes: None,
         // A channel is eight lines wide: one byte with each transfer.
         channel: Rate::from_bytes_per_second(sections.flash.channel_rate.value.0),
         dram: controller.dram.value.0,

@@ -2,6 +2,7 @@
 
 mod capacity;
 mod chip;
+mod classes;
 mod drive;
 mod margins;
 mod stops;
@@ -20,6 +21,7 @@ use crate::layer::{Mistakes, Origin, Set};
 use crate::load::Gathered;
 
 pub(crate) use chip::{IDS, PLANES_MAX, wordlines};
+pub(crate) use classes::classes;
 pub(crate) use margins::check as margins;
 pub(crate) use tables::{check as tables, own_seed};
 

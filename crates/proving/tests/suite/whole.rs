@@ -24,6 +24,8 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         die_timeout: Nanos::from_millis(100),
         sheet: firmware.sheet,
         cells: None,
+        cycles: 0,
+        classes: None,
         faults: Faults {
             factory_bad: if firmware.spare_blocks > 10 { 0.02 } else { 0.0 },
             program_fail: scenario.habits.program_fail,
