@@ -168,6 +168,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_drive_without_physics_has_an_age_in_cycles_alone() {
+        let plan = Plan::load("paper-rcftl").expect("a preset");
+        let of = |age: &str, physics| CellOptions { age: Some(age.to_owned()), state: CellState { physics, ..CellState::default() } };
+        for age in ["2k", "0", "young-adult"] {
+            assert!(of(age, None).check(&plan).is_ok() && of(age, Some(Switch::Off)).settings(&[]).is_ok(), "{age}");
+        }
+        for age in ["2k+1mo", "2k@40C", "0+1y"] {
+            let Err(Failure::Usage(told)) = of(age, None).check(&plan) else { panic!("{age}") };
+            assert!(told.contains("paper-rcftl") && told.contains(age) && told.contains("cycles alone"), "{told}");
+            assert!(of(age, Some(Switch::Off)).settings(&[]).is_err(), "{age}");
+        }
+        assert!(of("2k", Some(Switch::On)).check(&plan).is_err(), "it has none to switch on");
+    }
+
+    #[test]
     fn ages_are_read_as_written_and_nonsense_is_refused() {
         assert_eq!(age_settings("2k").unwrap(), ["cells.cycles=2000", "cells.retention=0 s"]);
         assert_eq!(age_settings("1.5k+1mo@30C").unwrap(), ["cells.cycles=1500", "cells.retention=1mo", "cells.kept_at=30C"]);
