@@ -65,8 +65,9 @@ impl CellOptions {
             all.push(format!("cells.physics={}", switch == Switch::On));
         }
         if let Some(age) = self.asked_age() {
-            if self.state.physics == Some(Switch::Off) {
-                return Err(Failure::Usage("--age needs the cells' physics, and --physics off switches it off".into()));
+            if self.state.physics == Some(Switch::Off) && !is_in_cycles(&age) {
+                let what = format!("--age {age} keeps data for a time, which needs the cells' physics, and --physics off switches it off");
+                return Err(Failure::Usage(format!("{what}; without physics expected cycles alone, such as 2k")));
             }
             all.extend(age_settings(&age)?);
         }
@@ -85,8 +86,16 @@ impl CellOptions {
 
     /// Whether `plan` has what these options ask for.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), Failure> {
-        let asked = self.state.physics == Some(Switch::On) || self.asked_age().is_some();
-        if asked && plan.build().cells.is_none() {
+        if plan.build().cells.is_some() {
+            return Ok(());
+        }
+        if let Some(age) = self.asked_age().filter(|age| !is_in_cycles(age)) {
+            return Err(Failure::Usage(format!(
+                "{}: its cells have no physics, and --age {age} keeps data for a time: expected cycles alone, such as 2k, which dies and firmware count",
+                plan.name()
+            )));
+        }
+        if self.state.physics == Some(Switch::On) {
             return Err(Failure::Usage(format!(
                 "{}: its cells have no physics: the chip file has no [physics.*], and the drive file does not say physics_of = \"tlc48\" or another such chip",
                 plan.name()
@@ -94,6 +103,11 @@ impl CellOptions {
         }
         Ok(())
     }
+}
+
+/// True if an age is one in cycles alone.
+fn is_in_cycles(age: &str) -> bool {
+    !age.contains(['+', '@'])
 }
 
 /// `2k+1mo@30C` as settings.
@@ -152,6 +166,21 @@ fn count(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_drive_without_physics_has_an_age_in_cycles_alone() {
+        let plan = Plan::load("paper-rcftl").expect("a preset");
+        let of = |age: &str, physics| CellOptions { age: Some(age.to_owned()), state: CellState { physics, ..CellState::default() } };
+        for age in ["2k", "0", "young-adult"] {
+            assert!(of(age, None).check(&plan).is_ok() && of(age, Some(Switch::Off)).settings(&[]).is_ok(), "{age}");
+        }
+        for age in ["2k+1mo", "2k@40C", "0+1y"] {
+            let Err(Failure::Usage(told)) = of(age, None).check(&plan) else { panic!("{age}") };
+            assert!(told.contains("paper-rcftl") && told.contains(age) && told.contains("cycles alone"), "{told}");
+            assert!(of(age, Some(Switch::Off)).settings(&[]).is_err(), "{age}");
+        }
+        assert!(of("2k", Some(Switch::On)).check(&plan).is_err(), "it has none to switch on");
+    }
 
     #[test]
     fn ages_are_read_as_written_and_nonsense_is_refused() {

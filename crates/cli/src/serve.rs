@@ -259,7 +259,7 @@ pub(crate) fn units_per_page(config: &DriveConfig) -> u32 {
 fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
     let build = move || {
         let (sheet, units) = (config.sheet, units_per_page(&config));
-        let age = config.cells.as_ref().and_then(|cells| cells.age);
+        let age = config.age();
         let watched = watch(&config);
         let mut drive = Watched::with_payload(config, watched, |_| RamPayload::new(&sheet, units));
         age.iter().for_each(|age| drive.set_age(age));
@@ -322,7 +322,7 @@ fn on_media(
     // Whoever takes the chips off the board knows the drive, too.
     media_folder::keep_plan(folder, plan, is_found)?;
     let build = move || {
-        let age = config.cells.as_ref().and_then(|cells| cells.age);
+        let age = config.age();
         let watched = watch(&config);
         let store = MediaStore::new(media, units, dump).reserving(reserve(&config), |line| eprintln!("wordline: {line}"));
         let capacitors = store.capacitors(config.firmware.buffer.units);

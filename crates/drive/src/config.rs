@@ -17,12 +17,21 @@ pub struct Config {
     pub faults: Faults,
     /// Physics of the cells; `None`: operations take the times of the data sheet and fail by rate.
     pub cells: Option<Cells>,
+    /// P/E cycles that every block has behind it once the drive is filled, where cells have no physics.
+    pub cycles: u32,
+    /// Shares of the blocks that measure like the best, the median and the worst class of the table of copies, where cells have no physics; `None`: reads of
+    /// such cells find no errors.
+    pub classes: Option<[f64; 3]>,
     /// Transfer rate of a channel bus.
     pub channel: Rate,
     /// Transfer rate of the controller's DRAM; `None`: DRAM takes no time.
     pub dram: Option<Rate>,
-    /// Transfer rate of the host link, in each direction; `None`: the link takes no time.
+    /// Transfer rate of the host link outwards, from the drive to the host; `None`: the link takes no time.
     pub link: Option<Rate>,
+    /// Transfer rate of the host link inwards, from the host to the drive; `None`: the link takes no time.
+    pub link_in: Option<Rate>,
+    /// Place of the firmware, its write buffer and the data that it moves.
+    pub ftl: FtlPlace,
     /// Latency and throughput of error correction.
     pub ecc: Ecc,
     /// Steps of the search for the references of a page that no entry of the retry table serves, where cells have physics and such a table.
@@ -62,6 +71,16 @@ pub struct Cells {
     pub age: Option<Age>,
     /// Dwells in the place of that of an age, in seconds: each block has one of them, by a keyed die. Empty: all blocks have that of the age.
     pub dwells: Vec<f64>,
+}
+
+/// Place of the firmware, its write buffer and the data that it moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FtlPlace {
+    /// The drive: data of programs and reads passes its DRAM, data of the host passes the link and DRAM.
+    #[default]
+    Drive,
+    /// The host: data of programs passes the link inwards, data of reads passes it outwards, and nothing passes DRAM.
+    Host,
 }
 
 /// Error correction, with one engine per channel.
@@ -133,6 +152,13 @@ impl Config {
     /// Size of the drive as the host sees it.
     pub fn exported(&self) -> Bytes {
         Bytes(self.exported_units * self.firmware.unit.0)
+    }
+
+    /// Age that [`crate::Drive::set_age`] gives the drive once it is filled; `None`: the drive stays as it was built. Without physics it is in cycles
+    /// alone.
+    pub fn age(&self) -> Option<Age> {
+        let in_cycles = || Age { cycles: f64::from(self.cycles), dwell: 0.0, retention: 0.0, temperature: 0.0 };
+        self.cells.as_ref().map_or_else(|| (self.cycles > 0).then(in_cycles), |cells| cells.age)
     }
 
     /// True if the controller searches for the references of a page that no entry of the retry table serves.

@@ -378,7 +378,8 @@ impl Drive {
         rest::is_quiet(&self.machine)
     }
 
-    /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
+    /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics only its cycles are
+    /// counted.
     ///
     /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
     /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. The clock of the firmware goes on by the

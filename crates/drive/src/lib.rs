@@ -18,7 +18,7 @@ mod notes;
 mod place;
 mod watched;
 
-pub use config::{Config, Costs, Ecc, SearchSteps, Trims, Weights};
+pub use config::{Config, Costs, Ecc, FtlPlace, SearchSteps, Trims, Weights};
 pub use device::dies::PayloadOf;
 pub use drive::Drive;
 pub use events::Events;

@@ -210,6 +210,24 @@ impl Machine {
                         }
                     }
                 }
+                Pace::Gaps { depth, run, cycle, gap } => {
+                    while !exhausted && !self.host.expects() {
+                        let outstanding = u64::from(self.host.outstanding());
+                        let is_in_run = (self.host.completed() + outstanding) % cycle < run;
+                        let most = if is_in_run { u64::from(depth) } else { 1 };
+                        if outstanding >= most {
+                            break;
+                        }
+                        match load.next() {
+                            Some(request) if is_in_run => self.arrive(self.calendar.now(), &request),
+                            Some(request) => {
+                                self.calendar.enter(self.calendar.now() + gap, Due::Arrival);
+                                self.host.expect(request);
+                            }
+                            None => exhausted = true,
+                        }
+                    }
+                }
                 Pace::Open { origin } => {
                     if !self.host.expects() && !exhausted {
                         match load.next() {

@@ -270,6 +270,9 @@ pub struct FlashEvent {
     pub bus_end: Nanos,
     /// Time the DRAM was held.
     pub dram: Nanos,
+    /// Time the host link was held, where the firmware is in the host: inwards by a program, outwards by a read. Not in the log's hash, because it follows from
+    /// what is.
+    pub link: Nanos,
     /// Time a firmware core was held.
     pub core: Nanos,
     /// Whether the status was good.

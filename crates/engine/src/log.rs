@@ -192,6 +192,7 @@ mod tests {
             bus: Nanos(40_000),
             bus_end: Nanos(41_000),
             dram: Nanos(2_000),
+            link: Nanos::ZERO,
             core: Nanos(100),
             ok: false,
             retries: 7,

@@ -384,12 +384,15 @@ fn wordlines(measured: &Measured) -> Wordlines {
 fn utilisation(measured: &Measured) -> Utilisation {
     let (totals, scope) = (&measured.totals, &measured.scope);
     let max = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
+    let [link_in, link_out] = totals.link_ns.map(|held| (totals.link_ns != [0; 2]).then(|| measured.share(held, 1)));
     Utilisation {
         die: measured.share(totals.die_ns, scope.dies),
         die_with_transfers: measured.share(totals.die_ns + totals.channel_ns, scope.dies),
         channel: measured.share(totals.channel_ns, scope.channels),
         core: measured.share(totals.core_ns, scope.cores),
         dram: measured.share(totals.dram_ns, 1),
+        link_in,
+        link_out,
         die_max: max(measured.die_utilisation()),
         channel_max: max(measured.channel_utilisation()),
     }

@@ -43,6 +43,7 @@ pub struct Metrics {
     // The longest single use, which may have begun before the window.
     core_longest: Nanos,
     dram_longest: Nanos,
+    link_longest: Nanos,
     series: Series,
     worn_out: Option<Nanos>,
     /// Units of new host data in the last operation, if it ended well.
@@ -84,6 +85,7 @@ impl Metrics {
             channel_ns: vec![0; scope.channels as usize],
             core_longest: Nanos::ZERO,
             dram_longest: Nanos::ZERO,
+            link_longest: Nanos::ZERO,
             series: Series::new(scope.interval, Nanos::ZERO, &totals, 0),
             worn_out: None,
             last_host_units: 0,
@@ -108,6 +110,7 @@ impl Metrics {
         self.channel_ns.fill(0);
         self.core_longest = Nanos::ZERO;
         self.dram_longest = Nanos::ZERO;
+        self.link_longest = Nanos::ZERO;
         self.silence = Silence::from(at);
         self.series = Series::new(self.scope.interval, at, &self.totals, self.integral_at_reset);
     }
@@ -231,7 +234,13 @@ impl Metrics {
     fn check_capacity(&mut self, elapsed: Nanos) {
         let used = self.totals.since(&self.at_reset);
         let cores = u64::from(self.scope.cores.max(1));
-        let parts = [("firmware cores", cores, used.core_ns, self.core_longest), ("DRAM", 1, used.dram_ns, self.dram_longest)];
+        let [link_in, link_out] = used.link_ns;
+        let parts = [
+            ("firmware cores", cores, used.core_ns, self.core_longest),
+            ("DRAM", 1, used.dram_ns, self.dram_longest),
+            ("host link inwards", 1, link_in, self.link_longest),
+            ("host link outwards", 1, link_out, self.link_longest),
+        ];
         for (name, count, busy, longest) in parts {
             if u128::from(busy) > u128::from(count) * u128::from(elapsed.0 + longest.0) {
                 self.checks.violated(Account::CoreAndDramCapacity, || format!("{name} ({count}) held for {busy} ns in {} ns", elapsed.0));
@@ -283,6 +292,7 @@ impl Metrics {
         self.channel_ns[flash.channel.index()] += flash.bus.0;
         self.core_longest = self.core_longest.max(flash.core);
         self.dram_longest = self.dram_longest.max(flash.dram);
+        self.link_longest = self.link_longest.max(flash.link);
         let row = at.saturating_sub(self.series.start());
         if flash.array > row || flash.bus > row {
             self.book_earlier(row, flash);

@@ -91,6 +91,8 @@ pub struct Totals {
     pub core_ns: u64,
     /// Σ of the time the DRAM was held by requests and flash operations, in nanoseconds.
     pub dram_ns: u64,
+    /// Σ of the time the host link was held inwards and outwards by flash operations, in nanoseconds.
+    pub link_ns: [u64; 2],
     /// Mapping units of host data that became invalid.
     pub invalidated_units: u64,
     /// Units of new host data in programs with bad status, or that the firmware does not rely on: they are programmed again.
@@ -222,6 +224,7 @@ impl Totals {
         self.channel_ns += flash.bus.0;
         self.core_ns += flash.core.0;
         self.dram_ns += flash.dram.0;
+        self.link_ns[usize::from(flash.op == FlashOp::Read)] += flash.link.0;
     }
 
     /// A wordline was programmed that leads its h-layer, or one that does not.
@@ -269,6 +272,9 @@ impl Totals {
         delta.channel_ns -= earlier.channel_ns;
         delta.core_ns -= earlier.core_ns;
         delta.dram_ns -= earlier.dram_ns;
+        for (mine, theirs) in delta.link_ns.iter_mut().zip(earlier.link_ns) {
+            *mine -= theirs;
+        }
         delta.invalidated_units -= earlier.invalidated_units;
         delta.failed_units -= earlier.failed_units;
         delta.retired_blocks -= earlier.retired_blocks;

@@ -350,6 +350,7 @@ mod tests {
             bus: Nanos::ZERO,
             bus_end: Nanos::ZERO,
             dram: Nanos::ZERO,
+            link: Nanos::ZERO,
             core: Nanos::ZERO,
             ok: true,
             retries: 0,

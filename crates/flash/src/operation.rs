@@ -176,6 +176,8 @@ pub struct Spans {
     pub channel: Nanos,
     /// Error correction.
     pub ecc: Nanos,
+    /// Waiting for the host link, and what its transfer takes longer than the other parts: where the firmware is in the host.
+    pub link: Nanos,
 }
 
 /// A way to make programmed pages unreadable without an erase.
@@ -317,7 +319,7 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// The operation `tag` of `die` has ended with `status`, at once and without further ado.
     pub const fn plain(tag: OpTag, die: DieId, status: Status, oob: &'a [Lpn]) -> Report<'a> {
-        let spans = Spans { die: Nanos::ZERO, channel: Nanos::ZERO, ecc: Nanos::ZERO };
+        let spans = Spans { die: Nanos::ZERO, channel: Nanos::ZERO, ecc: Nanos::ZERO, link: Nanos::ZERO };
         Report {
             tag,
             die,

@@ -1,6 +1,6 @@
 //! What follows from a plan by arithmetic.
 
-use wordline_drive::Config;
+use wordline_drive::{Config, FtlPlace};
 use wordline_flash::ProgramScope;
 use wordline_units::Bytes;
 
@@ -112,8 +112,12 @@ impl Figures {
         let channels = f64::from(geometry.channels);
         let channel_bandwidth = channels * config.channel.bytes_per_second() as f64;
         let rate = |rate: Option<wordline_units::Rate>| rate.map_or(f64::INFINITY, |rate| rate.bytes_per_second() as f64);
-        // Data crosses the DRAM twice: once in, once out.
-        let around = channel_bandwidth.min(channels * rate(config.ecc.rate)).min(rate(config.dram) / 2.0).min(rate(config.link));
+        let memory = match config.ftl {
+            // Data crosses the DRAM twice: once in, once out.
+            FtlPlace::Drive => rate(config.dram) / 2.0,
+            FtlPlace::Host => f64::INFINITY,
+        };
+        let around = channel_bandwidth.min(channels * rate(config.ecc.rate)).min(memory);
         let (raw, exported, set_aside) = (geometry.raw(), config.exported(), SetAside::of(config));
         let spare_factor = (raw.0 - exported.0) as f64 / raw.0 as f64;
         Figures {
@@ -130,8 +134,8 @@ impl Figures {
             channel_bandwidth,
             sense_bandwidth,
             program_bandwidth,
-            read_peak: around.min(sense_bandwidth),
-            write_peak: around.min(program_bandwidth),
+            read_peak: around.min(rate(config.link)).min(sense_bandwidth),
+            write_peak: around.min(rate(config.link_in)).min(program_bandwidth),
         }
     }
 }

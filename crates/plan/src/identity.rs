@@ -134,7 +134,7 @@ fn whole<'a>(
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     };
-    for line in before.chain(techniques).chain(after).filter(|line| !is_elsewhere(line) && !is_idle(line)) {
+    for line in before.chain(techniques).chain(after).filter(|line| !is_elsewhere(line) && !is_idle(line) && !is_as_link(line, lines)) {
         let (section, key, value) = first_of(line);
         let value = match (section, key) {
             COPYBACK if leaves_out => "false",
@@ -146,6 +146,12 @@ fn whole<'a>(
     // What the host sees can be said in two ways.
     take(&format!("exported_units = {exported}\n"));
     hash
+}
+
+/// Whether a line gives the link inwards the rate that it has outwards, as all drives had before they were told apart.
+fn is_as_link(line: &Line<'_>, lines: &[Line<'_>]) -> bool {
+    let is = |line: &Line<'_>, key: &str| line.section == "controller" && line.key == key;
+    is(line, "link_in") && lines.iter().any(|link| is(link, "link") && link.value == line.value)
 }
 
 /// Whether a line says nothing of the drive, or nothing that is not said elsewhere.
@@ -168,6 +174,8 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("repair", "noise", "\"25 %\"")
                 | ("repair", "limit", "\"98 %\"")
                 | ("controller", "trims", "\"whole\"")
+                | ("controller", "ftl", "\"drive\"")
+                | ("classes", "best" | "median" | "worst", "\"0 %\"")
                 | ("controller", "search_step", "\"20 mV\"")
                 | ("controller", "search_reach", "5")
                 | ("controller", "die_timeout", "\"100 ms\"")

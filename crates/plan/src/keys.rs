@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use wordline_drive::Trims;
+use wordline_drive::{FtlPlace, Trims};
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -248,7 +248,8 @@ sections! {
     /// Copies in a row without correction that are safe: `wordline characterize copyback --table` prints this section. `physics_of` brings it along for a chip
     /// of the same shape.
     "copyback" (chip) copyback: Copyback {
-        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
+        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. 0: the table is as a source gives it, from
+        /// chips of its own, and stands beside any `run.seed`. "none": there is no table, whatever a parent file says.
         seed: Maybe<u64> = Maybe(None);
         /// Most P/E cycles of each bin, rising.
         pe: List<u32> = List(Vec::new());
@@ -264,7 +265,7 @@ sections! {
         pe_thresholds: List<List<u32>> = List(Vec::new());
         /// The same where sources are sensed at `set`.
         pe_with_set: List<List<u32>> = List(Vec::new());
-        /// As `pe_errors`, for each tenth of age rounded up, and one for blocks beyond their life.
+        /// As `pe_errors`, for each tenth of age rounded up, and one for blocks beyond their life. Without all three lists over ages nothing is copied by age.
         age_errors: List<List<u32>> = List(Vec::new());
         /// As `pe_thresholds`, over ages.
         age_thresholds: List<List<u32>> = List(Vec::new());
@@ -324,13 +325,26 @@ sections! {
         saving: Share = Share::NONE;
     }
 
+    /// Classes of blocks by decree, for cells without physics: shares of the blocks that show the errors of each class of `[copyback].pe_errors` when firmware
+    /// measures them (docs/models/classes-by-share.md). A block of the worst class shows one more than the bound of the median one. The shares sum to 100 %;
+    /// with none, reads find no errors.
+    "classes" (drive) classes: Classes {
+        /// Share of the blocks that are of the best class.
+        best: Share = Share::NONE;
+        /// Share of the blocks that are of the median class.
+        median: Share = Share::NONE;
+        /// Share of the blocks that are of the worst class.
+        worst: Share = Share::NONE;
+    }
+
     /// The physics of the cells, where the chip file or `physics_of` gives it, and the age a drive is set to, once it is filled and before a run starts.
     "cells" (drive) cells: Cells {
         /// Physics of the cells. Without it they take the times of the data sheet and fail by rate.
         physics: bool = true;
         /// Temperature of the drive while it works. "none": the reference temperature of the physics.
         temperature: Maybe<Degrees> = Maybe(None);
-        /// Program/erase cycles that every block has behind it: a count, or a stage of life, which is a share of `lifetime` (`studies/stages.toml`).
+        /// Program/erase cycles that every block has behind it: a count, or a stage of life, which is a share of `lifetime` (`studies/stages.toml`). Without
+        /// physics they are counted by dies and firmware, and nothing else is as old.
         cycles: Cycles = Cycles::Count(0);
         /// Program/erase cycles that blocks are good for, of which stages of life are shares. 2000 is the life of 003 §3.1.
         lifetime: u32 = 2000;
@@ -374,8 +388,13 @@ sections! {
         trims: Trims = Trims::Whole;
         /// DRAM bandwidth. "none": free.
         dram: Maybe<Rate> = Maybe(None);
-        /// Bandwidth of the host link, in each direction. "none": free.
+        /// Bandwidth of the host link outwards, from the drive to the host, and in each direction where `link_in` is not set. "none": free.
         link: Maybe<Rate> = Maybe(None);
+        /// Bandwidth of the host link inwards, from the host to the drive. "none": free. The value of a file without the key is that of `link`.
+        link_in: Maybe<Rate> = Maybe(None);
+        /// Place of the firmware, its write buffer and the data that it moves. "drive": the data of all operations passes DRAM. "host": the data of programs
+        /// passes the link inwards, that of reads outwards, and none passes DRAM. Copybacks pass neither (docs/models/data-paths.md).
+        ftl: FtlPlace = FtlPlace::Drive;
         /// Error correction: from the last byte in to the last byte out.
         ecc_latency: Nanos = Nanos::ZERO;
         /// Error correction: bandwidth of a channel's engine. "none": as fast as data comes.

@@ -89,7 +89,9 @@ impl Plan {
             let read_sets = tables.ort.as_ref().map(|ort| Arc::new(ort.read_sets())).unwrap_or_default();
             let firmware = wordline_ftl::Config { margins, tables, ..config.firmware };
             check::outlived(&sections, &firmware, &mut mistakes);
-            let config = wordline_drive::Config { cells, firmware, read_sets, ..config };
+            let classes = check::classes(&sections, cells.is_some(), &firmware.tables, &mut mistakes);
+            let cycles = if cells.is_some() { 0 } else { check::worn_by(&sections) };
+            let config = wordline_drive::Config { cells, cycles, classes, firmware, read_sets, ..config };
             Some((sections, config, physics))
         });
         match checked {
@@ -195,10 +197,10 @@ impl Plan {
         }
     }
 
-    /// The age that its cells are set to before a run, in words; `None` where they are new, or have no physics.
+    /// The age that its cells are set to before a run, in words; `None` where they are new.
     pub fn age(&self) -> Option<String> {
         let cells = &self.sections.cells;
-        self.config.cells.as_ref().and_then(|cells| cells.age)?;
+        self.config.age()?;
         let at = cells.kept_at.value.0.map(|_| format!(" at {}", cells.kept_at.value.write().trim_matches('"'))).unwrap_or_default();
         let dwells = &cells.dwells.value;
         let rests = if dwells.0.is_empty() { String::new() } else { format!(" with rests of {}", dwells.write().replace('"', "")) };

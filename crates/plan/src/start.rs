@@ -10,6 +10,9 @@ const STEADY: &str = "run.steady";
 /// Keys of the age of a drive whose cells have physics.
 const AGE: [&str; 6] = ["cells.cycles", "cells.lifetime", "cells.dwell", "cells.dwells", "cells.retention", "cells.kept_at"];
 
+/// Keys of the age of a drive without physics.
+const IN_CYCLES: [&str; 2] = ["cells.cycles", "cells.lifetime"];
+
 /// Value of `key` in `plan`, as TOML.
 fn value(plan: &Plan, key: &str) -> String {
     let (section, name) = key.split_once('.').expect("a section and a key");
@@ -22,28 +25,31 @@ fn settings(plan: &Plan, keys: &[&'static str]) -> Vec<String> {
     keys.iter().map(|key| format!("{key} = {}", value(plan, key))).collect()
 }
 
-/// The drives whose starts the others have: the first, and for the age the first whose cells have physics.
+/// The drives whose starts the others have: the first, and for the age the first whose cells have physics and the first whose cells have none.
 struct Leaders<'a> {
     first: &'a Plan,
     aged: Option<&'a Plan>,
+    in_cycles: Option<&'a Plan>,
     /// The share of capacity that is written is not the plans'.
     fill_is_given: bool,
 }
 
 impl Leaders<'_> {
     fn of(plans: &[Plan], fill_is_given: bool) -> Option<Leaders<'_>> {
-        Some(Leaders { first: plans.first()?, aged: plans.iter().find(|plan| plan.config().cells.is_some()), fill_is_given })
+        let like = |has_physics: bool| plans.iter().find(|plan| plan.config().cells.is_some() == has_physics);
+        Some(Leaders { first: plans.first()?, aged: like(true), in_cycles: like(false), fill_is_given })
     }
 
     /// Keys by which `plan` begins differently, each group with the drive whose values hold. Ages are alike where neither drive has one.
     fn differences(&self, plan: &Plan) -> Vec<(&Plan, Vec<&'static str>)> {
         let data = if self.fill_is_given { &[STEADY][..] } else { &[FILL, STEADY] };
-        let has_age = |plan: &Plan| plan.config().cells.as_ref().is_some_and(|cells| cells.age.is_some());
-        let aged = self.aged.filter(|leader| plan.config().cells.is_some() && (has_age(leader) || has_age(plan)));
+        let has_age = |plan: &Plan| plan.config().age().is_some();
+        let (leader, age) = if plan.config().cells.is_some() { (self.aged, &AGE[..]) } else { (self.in_cycles, &IN_CYCLES[..]) };
+        let aged = leader.filter(|leader| has_age(leader) || has_age(plan));
         let of = |leader, keys: &[&'static str]| -> (_, Vec<&'static str>) {
             (leader, keys.iter().copied().filter(|key| value(plan, key) != value(leader, key)).collect())
         };
-        let all = [Some(of(self.first, data)), aged.map(|leader| of(leader, &AGE))];
+        let all = [Some(of(self.first, data)), aged.map(|leader| of(leader, age))];
         all.into_iter().flatten().filter(|(_, keys)| !keys.is_empty()).collect()
     }
 }

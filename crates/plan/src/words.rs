@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use toml::de::DeValue;
-use wordline_drive::Trims;
+use wordline_drive::{FtlPlace, Trims};
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, OobPlace, Protection};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -53,6 +53,7 @@ words! {
     CellKind: "cell kind", [CellKind::Slc, CellKind::Mlc, CellKind::Tlc, CellKind::Qlc].iter().map(|kind| (kind.name(), *kind)).collect();
     ProgramScope: "program scope", vec![("page", ProgramScope::Page), ("wordline", ProgramScope::Wordline)];
     Trims: "way of trims", vec![("whole", Trims::Whole), ("by-page", Trims::ByPage)];
+    FtlPlace: "place of the firmware", vec![("drive", FtlPlace::Drive), ("host", FtlPlace::Host)];
     OobPlace: "place of second copies", vec![("group", OobPlace::Group), ("neighbour", OobPlace::Neighbour)];
     Acknowledge: "time of acknowledgement", vec![("buffered", Acknowledge::Buffered), ("programmed", Acknowledge::Programmed)];
     Protection: "protection", vec![("none", Protection::None), ("capacitor", Protection::Capacitor)];

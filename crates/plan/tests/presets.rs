@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use wordline_flash::tables::CopyReferences;
 use wordline_plan::{Plan, presets};
 use wordline_units::{Bytes, CellKind, Nanos};
 
@@ -103,6 +104,40 @@ fn drives_of_the_papers_have_their_figures() {
         assert_eq!((config.sheet.geometry.pages(), config.firmware.unit), (768, Bytes::kib(4)));
         assert_eq!(plan.figures().raw.0 / u64::from(dies), 5460 * 768 * 16_384, "5460 blocks of 12 MiB in a die");
     }
+}
+
+#[test]
+fn the_testbed_of_rcftl_has_a_table_as_told_which_stands_beside_every_seed() {
+    let plan = plan("paper-rcftl-host");
+    let config = plan.build();
+    assert_eq!((config.ftl, config.classes), (wordline_drive::FtlPlace::Host, Some([0.25, 0.5, 0.25])));
+    let rates = [config.link, config.link_in].map(|rate| rate.expect("it takes time").bytes_per_second());
+    assert_eq!(rates, [1_600_000_000, 1_000_000_000]);
+    let table = config.firmware.tables.copyback.as_ref().expect("001 Table 6");
+    let year = table.column(365 * 86_400).expect("its longest");
+    let allowed = |class, cycles| table.by_pe.threshold(CopyReferences::Default, year, class, table.pe_bin(cycles).expect("a bin"));
+    assert_eq!([0, 400, 401, 5_000].map(|cycles| allowed(0, cycles)), [5, 5, 4, 2], "the best class");
+    assert_eq!([400, 2_000, 5_000].map(|cycles| allowed(2, cycles)), [3, 2, 0], "the worst class");
+    for seed in [0, 1, 7] {
+        assert!(plan.allows_seed(seed).is_ok(), "a table as told is of no lot");
+    }
+    // A table that was made from chips is refused beside their seed.
+    assert!(plan.override_key("copyback.seed=7").expect("another lot").allows_seed(7).is_err());
+    // All data is moved off the chip: the techniques that copy are in the drives that inherit.
+    assert_eq!(config.firmware.techniques.iter().map(|choice| choice.declaration().card.name).collect::<Vec<_>>(), ["idle-reclaim"]);
+}
+
+#[test]
+fn the_link_inwards_is_as_fast_as_outwards_where_nothing_else_is_set() {
+    let rates = |settings: &[&str]| {
+        let config = Plan::load_set("pageftl", settings).expect("a drive").build();
+        [config.link, config.link_in].map(|rate| rate.map(|rate| rate.bytes_per_second() / 1_000_000))
+    };
+    assert_eq!(rates(&[]), [Some(3_200); 2]);
+    assert_eq!(rates(&["controller.link=1 GB/s"]), [Some(1_000); 2]);
+    assert_eq!(rates(&["controller.link=none"]), [None; 2]);
+    assert_eq!(rates(&["controller.link_in=1 GB/s"]), [Some(3_200), Some(1_000)]);
+    assert_eq!(rates(&["controller.link_in=none"]), [Some(3_200), None]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whole drives by hand, and observers that count.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Ecc, SearchSteps, Trims, Watched, Weights};
+use wordline_drive::{Config, Costs, Ecc, FtlPlace, SearchSteps, Trims, Watched, Weights};
 use wordline_engine::{Event, Observer};
 use wordline_figures::{Measured, Metrics, Scope};
 use wordline_flash::Sheet;
@@ -17,9 +17,13 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
         sheet,
         faults: Faults::default(),
         cells: None,
+        cycles: 0,
+        classes: None,
         channel: Rate::from_mega_transfers(4_800, 8),
         dram: None,
         link: None,
+        link_in: None,
+        ftl: FtlPlace::Drive,
         ecc: Ecc { latency: Nanos::ZERO, rate: None },
         search: SearchSteps { width: 2, reach: 5 },
         die_timeout: Nanos::from_millis(100),

@@ -81,7 +81,7 @@ pub fn age(plan: &Plan, usage: Usage, progress: &mut dyn Progress) -> Result<Use
         return Err(RunError::Recovers { drive: plan.name().to_owned() });
     }
     let (unit, seed, exported) = (config.firmware.unit, config.seed, config.exported());
-    let age = config.cells.as_ref().and_then(|cells| cells.age);
+    let age = config.age();
     let units = (config.exported_units as f64 * usage.fill) as u64;
     let start = if usage.is_steady { Start::Steady { fill: usage.fill } } else { Start::Filled { units } };
     let mut waf = None;

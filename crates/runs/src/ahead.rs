@@ -1,6 +1,5 @@
 //! What copies of a drive tell of the time ahead of a point of its life: a page that will not be read, and the speed.
 
-use wordline_drive::Pace;
 use wordline_figures::LifeEnd;
 use wordline_pages::number::number;
 use wordline_units::host::SECTOR_BYTES;
@@ -93,7 +92,7 @@ impl<'a> Ahead<'a> {
             let begins = *begins.get_or_insert(request.at);
             Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
         });
-        let pace = stage.depth.map_or(Pace::Open { origin: twin.now() }, |depth| Pace::Closed { depth });
+        let pace = stage.pace(twin.now());
         twin.serve(&mut load, pace, Some(requests / 4));
         let began = twin.now();
         let served = twin.serve(&mut load, pace, Some(requests));

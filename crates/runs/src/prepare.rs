@@ -84,7 +84,7 @@ impl<O: Observer> Prepared<O> {
 
     /// Sets a new drive to the age that its plan asks for. Returns it, ready for requests.
     pub fn aged(mut self) -> Watched<O> {
-        let age = self.drive.config().cells.as_ref().and_then(|cells| cells.age);
+        let age = self.drive.config().age();
         age.iter().filter(|_| self.is_new).for_each(|age| self.drive.set_age(age));
         self.drive
     }

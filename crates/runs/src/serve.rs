@@ -13,6 +13,8 @@ use crate::source::{Source, Stage};
 use crate::watch::{Beside, Watch};
 use crate::workload::Workload;
 
+/// Number of requests that are served between two looks whether the drive is warm.
+const WARM_CHUNK: u64 = 64;
 /// Number of requests that are served between two words about progress.
 pub(crate) const CHUNK: u64 = 20_000;
 
@@ -45,6 +47,8 @@ pub struct Stages {
     rounds: Option<Rounds>,
     /// Requests that were asked for and did not come.
     absent: u64,
+    /// Whether what comes first only warms the drive up, as far as it is known.
+    warms_up: bool,
 }
 
 impl Stages {
@@ -55,7 +59,8 @@ impl Stages {
     /// It is to be made until the drive is steady, and has no rounds, or too short ones.
     pub fn new(workload: &Workload, load: &Load, source: Source, config: &Config) -> Result<Stages, RunError> {
         let rounds = if load.until_steady { Some(Rounds::new(workload, load, config)?) } else { None };
-        Ok(Stages { source, stages: workload.stages(), requests: load.requests, rounds, absent: 0 })
+        let warms_up = source.files().is_some_and(|files| !files.is_warm());
+        Ok(Stages { source, stages: workload.stages(), requests: load.requests, rounds, absent: 0, warms_up })
     }
 
     /// Where its requests come from.
@@ -92,6 +97,31 @@ impl Stages {
         }
     }
 
+    /// Serves requests until the load is warm, about `left` of them at most, and begins the measured `window` there; returns how many were served.
+    fn warm_up<F: Files, B: Beside>(
+        &mut self,
+        drive: &mut Watched<Watch<F, B>>,
+        pace: Pace,
+        left: u64,
+        progress: &mut dyn Progress,
+        window: &mut Measuring,
+    ) -> u64 {
+        let mut served = 0;
+        while served < left && self.source.files().is_some_and(|files| !files.is_warm()) {
+            let chunk = WARM_CHUNK.min(left - served);
+            let done = drive.serve(&mut self.source, pace, Some(chunk));
+            served += done;
+            progress.update(drive.completed(), drive.now(), "warm-up");
+            if done < chunk {
+                break;
+            }
+        }
+        let now = drive.now();
+        drive.observer.measure_from(now);
+        *window = Measuring::begin(drive);
+        served
+    }
+
     /// Serves one stage, about `left` requests of it at most (one program may answer several requests at once); returns how many were served.
     fn stage<F: Files, B: Beside>(
         &mut self,
@@ -99,10 +129,11 @@ impl Stages {
         stage: &Stage,
         left: u64,
         progress: &mut dyn Progress,
+        window: &mut Measuring,
     ) -> u64 {
         let origin = drive.now();
         let pace = pace(drive, stage);
-        let mut served = 0;
+        let mut served = if self.warms_up { self.warm_up(drive, pace, left, progress, window) } else { 0 };
         loop {
             let chunk = CHUNK.min(left - served.min(left));
             let done = drive.serve(&mut self.source, pace, Some(chunk));
@@ -139,7 +170,7 @@ impl<F: Files, B: Beside> Serve<F, B> for Stages {
             });
             let served = match jobs {
                 Some(paces) => self.jobs(drive, &stage, &paces, left, progress),
-                None => self.stage(drive, &stage, left, progress),
+                None => self.stage(drive, &stage, left, progress, window),
             };
             left = left.saturating_sub(served);
             if left == 0 {
@@ -150,12 +181,13 @@ impl<F: Files, B: Beside> Serve<F, B> for Stages {
         if let Some(error) = self.source.failure() {
             return Err(error.into());
         }
-        let is_all_measured = self.rounds.is_none();
-        Ok(Served { is_steady, is_whole: is_all_measured && self.requests.is_none(), is_all_measured })
+        let is_all_measured = self.rounds.is_none() && !self.warms_up;
+        let is_whole = self.rounds.is_none() && self.requests.is_none();
+        Ok(Served { is_steady, is_whole, is_all_measured })
     }
 }
 
 /// How the requests of `stage` come, from now on.
 pub(crate) fn pace<F: Files, B: Beside>(drive: &Watched<Watch<F, B>>, stage: &Stage) -> Pace {
-    stage.depth.map_or(Pace::Open { origin: drive.now() }, |depth| Pace::Closed { depth })
+    stage.pace(drive.now())
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 
-use wordline_drive::JobLoad;
+use wordline_drive::{JobLoad, Pace};
 use wordline_figures::TraceResult;
 use wordline_figures::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Id, JobId, Nanos};
-use wordline_workload::spec::Limit;
+use wordline_workload::spec::{Gaps, Limit};
 use wordline_workload::{FileLoad, Generator, PhaseSpec, Tagged, TraceError};
 
 use crate::error::RunError;
@@ -25,10 +25,23 @@ pub struct Stage {
     pub name: String,
     /// Number of requests outstanding, or `None` in an open loop.
     pub depth: Option<u32>,
+    /// Gaps between requests of a closed loop, if there are any.
+    pub gaps: Option<Gaps>,
     /// Time after which a closed loop ends, whatever is left.
     pub time_limit: Option<Nanos>,
     /// About how many requests it has, where that is known.
     pub total: Option<u64>,
+}
+
+impl Stage {
+    /// Pace of its requests from `now` on.
+    pub fn pace(&self, now: Nanos) -> Pace {
+        match (self.depth, self.gaps) {
+            (None, _) => Pace::Open { origin: now },
+            (Some(depth), None) => Pace::Closed { depth },
+            (Some(depth), Some(Gaps { run, cycle, gap })) => Pace::Gaps { depth, run, cycle, gap },
+        }
+    }
 }
 
 /// The requests of a workload on one drive.
@@ -120,26 +133,38 @@ impl Source {
                 let number = generator.phase_number();
                 let phase = generator.phase()?;
                 let depth = depth.or(phase.queue_depth());
-                Some(Stage { name: phase.name().to_owned(), depth, time_limit: phase.time_limit(), total: totals[number] })
+                Some(Stage {
+                    name: phase.name().to_owned(),
+                    depth,
+                    gaps: phase.gaps(),
+                    time_limit: phase.time_limit(),
+                    total: totals[number],
+                })
             }
             Kind::Jobs { jobs, begun } => {
                 if std::mem::replace(begun, true) {
                     jobs.next_phase()?;
                 }
-                Some(Stage { name: jobs.name().to_owned(), depth: jobs.depth(), time_limit: None, total: jobs.total() })
+                Some(Stage { name: jobs.name().to_owned(), depth: jobs.depth(), gaps: None, time_limit: None, total: jobs.total() })
             }
             Kind::Filed { filed, begun } => {
                 let load = &filed.load;
                 if std::mem::replace(begun, true) {
                     return None;
                 }
-                Some(Stage { name: load.name().to_owned(), depth: Some(load.queue_depth()), time_limit: None, total: load.expected() })
+                Some(Stage {
+                    name: load.name().to_owned(),
+                    depth: Some(load.queue_depth()),
+                    gaps: None,
+                    time_limit: None,
+                    total: load.expected(),
+                })
             }
             Kind::Traced { depth, traced, begun, .. } => {
                 if std::mem::replace(begun, true) {
                     return None;
                 }
-                Some(Stage { name: "replay".to_owned(), depth: *depth, time_limit: None, total: Some(traced.requests()) })
+                Some(Stage { name: "replay".to_owned(), depth: *depth, gaps: None, time_limit: None, total: Some(traced.requests()) })
             }
         }
     }

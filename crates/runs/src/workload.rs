@@ -111,7 +111,7 @@ impl Workload {
     pub(crate) fn only_depth(&self) -> Option<u32> {
         match self {
             Workload::Made(spec) if spec.phases.len() == 1 => match spec.phases[0].arrival {
-                Arrival::Closed { queue_depth } => Some(queue_depth),
+                Arrival::Closed { queue_depth, .. } => Some(queue_depth),
                 Arrival::Open { .. } => None,
             },
             Workload::Jobs(spec) => spec.queue_depth(),

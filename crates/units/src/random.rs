@@ -62,6 +62,8 @@ pub enum Stream {
     Injected = 20,
     /// The rest between two cycles of a block that is set to an age.
     CellDwell = 21,
+    /// Classes of blocks that show no errors of their own.
+    BlockClass = 22,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

@@ -13,7 +13,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Nanos, Priority};
 
-use crate::spec::{Arrival, PhaseSpec, SpecError, WorkloadSpec};
+use crate::spec::{Arrival, Gaps, PhaseSpec, SpecError, WorkloadSpec};
 use arrival::Clock;
 pub use jobs::JobsGenerator;
 use pattern::{Pattern, Space};
@@ -48,6 +48,7 @@ pub struct Phase {
     mixture: Draw,
     clock: Option<Clock>,
     queue_depth: Option<u32>,
+    gaps: Option<Gaps>,
     priority: Priority,
     requests_left: u64,
     sectors_left: u64,
@@ -109,7 +110,7 @@ impl Phase {
             return Err("the shares of the mix do not sum to 100 %".to_owned());
         }
         let (clock, queue_depth) = match spec.arrival {
-            Arrival::Closed { queue_depth } => (None, Some(queue_depth.max(1))),
+            Arrival::Closed { queue_depth, .. } => (None, Some(queue_depth.max(1))),
             Arrival::Open { rate, process, burst } => {
                 (Some(Clock::new(rate, process, burst, Draw::new(seed, Stream::Arrival, number))?), None)
             }
@@ -141,6 +142,7 @@ impl Phase {
             mixture: Draw::new(seed, Stream::Mix, number),
             clock,
             queue_depth,
+            gaps: spec.gaps(),
             priority: spec.priority,
             requests_left: spec.limit.requests.unwrap_or(u64::MAX),
             sectors_left: spec.limit.bytes.map_or(u64::MAX, |bytes| bytes.on(capacity).0.div_ceil(SECTOR_BYTES)),
@@ -158,6 +160,11 @@ impl Phase {
     /// How many requests are outstanding; `None` in an open loop.
     pub fn queue_depth(&self) -> Option<u32> {
         self.queue_depth
+    }
+
+    /// Gaps between requests of a closed loop, if there are any.
+    pub fn gaps(&self) -> Option<Gaps> {
+        self.gaps
     }
 
     /// How long the phase lasts at most. In a closed loop the driver has to call [`Generator::end_phase`] when it is over.

@@ -23,7 +23,7 @@ pub fn independent(queue_depth: u32) -> WorkloadSpec {
         mix: Mix::reads(0.0),
         sizes: vec![(Bytes::kib(128), 1.0)],
         address: Address::Sequential { streams: 1 },
-        arrival: Arrival::Closed { queue_depth },
+        arrival: Arrival::Closed { queue_depth, gaps: None },
         ..PhaseSpec::new("fill twice", Limit::bytes(Amount::OfDrive(2.0)))
     };
     WorkloadSpec {
@@ -59,7 +59,7 @@ fn random(read_share: f64, size: Bytes, limit: Limit, queue_depth: u32) -> Phase
     PhaseSpec {
         mix: Mix::reads(read_share),
         sizes: vec![(size, 1.0)],
-        arrival: Arrival::Closed { queue_depth },
+        arrival: Arrival::Closed { queue_depth, gaps: None },
         ..PhaseSpec::new(&name, limit)
     }
 }

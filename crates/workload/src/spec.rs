@@ -174,6 +174,8 @@ pub enum Arrival {
     Closed {
         /// How many are outstanding.
         queue_depth: u32,
+        /// Gaps between some of them.
+        gaps: Option<Gaps>,
     },
     /// At times of their own, whatever the drive does.
     Open {
@@ -184,6 +186,18 @@ pub enum Arrival {
         /// Times without any request in between.
         burst: Option<Burst>,
     },
+}
+
+/// Gaps between requests of a closed loop: of each cycle the first come without a gap, and each of the others once all before it are
+/// answered and a gap is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gaps {
+    /// Requests of a cycle that come without a gap.
+    pub run: u64,
+    /// Requests of a cycle.
+    pub cycle: u64,
+    /// Time without any request.
+    pub gap: Nanos,
 }
 
 /// How the gaps between requests of an open loop vary.
@@ -219,7 +233,7 @@ impl PhaseSpec {
             flush_every: None,
             sizes: vec![(Bytes::kib(4), 1.0)],
             address: Address::Uniform,
-            arrival: Arrival::Closed { queue_depth: 32 },
+            arrival: Arrival::Closed { queue_depth: 32, gaps: None },
             priority: Priority::Normal,
         }
     }

@@ -1,4 +1,4 @@
-//! The board: firmware cores, DRAM, buses, error correction and dies, each of which takes one thing at a time.
+//! The board: firmware cores, DRAM, buses, the host link, error correction and dies, each of which takes one thing at a time.
 
 use std::sync::Arc;
 
@@ -7,8 +7,10 @@ use wordline_engine::{Bus, Calendar, Server};
 use wordline_flash::ReadSets;
 use wordline_units::{Bytes, ChannelId, DieId, Id, IdMap, Nanos, Rate};
 
+use super::classes::Classes;
 use super::dies::Dies;
 use super::head::{Begun, Head};
+use super::paths::Paths;
 use super::tries::Tries;
 use crate::config::{Config, SearchSteps};
 use crate::due::{Due, OpSlot, Step};
@@ -24,7 +26,9 @@ pub(super) struct Board {
     ecc: Vec<Server>,
     ecc_rate: Option<Rate>,
     ecc_latency: Nanos,
-    dram: Option<Bus>,
+    pub(super) paths: Paths,
+    /// Classes of blocks that show no errors of their own.
+    pub(super) classes: Option<Classes>,
     order_cost: Nanos,
     bus_overhead: Nanos,
     /// Time for which a die that never answers is waited for, and then for a reset of it.
@@ -60,7 +64,8 @@ impl Board {
             ecc: vec![Server::default(); geometry.channels as usize],
             ecc_rate: config.ecc.rate,
             ecc_latency: config.ecc.latency,
-            dram: config.dram.map(Bus::new),
+            paths: Paths::new(config),
+            classes: Classes::of(config),
             order_cost: config.costs.operation,
             bus_overhead: sheet.timing.bus_overhead,
             patience: config.die_timeout + sheet.timing.reset,
@@ -94,12 +99,6 @@ impl Board {
     #[inline]
     pub(super) fn occupy_core(&mut self, core: u32, now: Nanos, span: Nanos) -> Nanos {
         self.cores[core as usize].occupy(now, span)
-    }
-
-    /// Move `bytes` into or out of DRAM. Returns the time for which DRAM is held, and the instant at which they are through; `None`: DRAM takes no time.
-    #[inline]
-    pub(super) fn use_dram(&mut self, now: Nanos, bytes: Bytes) -> Option<(Nanos, Nanos)> {
-        self.dram.as_mut().map(|dram| dram.transfer(now, bytes, Nanos::ZERO))
     }
 
     /// Move `bytes` over the bus of `channel`. Returns the time for which it is held, and the instant at which they are through.

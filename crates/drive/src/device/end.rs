@@ -29,6 +29,9 @@ impl<'a> Ended<'a> {
     pub(super) fn of(under_way: &'a mut UnderWay, board: &mut Board, fetched: &'a mut Fetched) -> Ended<'a> {
         fetched.spare.clear();
         fetch(under_way, board, &mut fetched.spare);
+        if under_way.head.event.cause == Cause::Measure {
+            measure(under_way, board);
+        }
         let UnderWay { head, kind } = under_way;
         if head.telling == Telling::Asked {
             fetch_traces(head, board, fetched);
@@ -78,6 +81,10 @@ impl<'a> Ended<'a> {
             Kind::Program(program) => (program.channel_span(head), Nanos::ZERO),
             Kind::Copyback(_) | Kind::Array => (head.span_before(head.start), Nanos::ZERO),
         };
+        let mut spans = Spans { die: head.event.array, channel, ecc, link: Nanos::ZERO };
+        if head.event.link > Nanos::ZERO {
+            count_link(head, kind, &mut spans);
+        }
         let is_traced = head.telling == Telling::Asked;
         Report {
             tag: head.tag,
@@ -90,11 +97,23 @@ impl<'a> Ended<'a> {
             last,
             tally,
             erase: if is_traced { fetched.erase } else { None },
-            spans: Spans { die: head.event.array, channel, ecc },
+            spans,
             program: if is_traced { fetched.program.as_ref() } else { None },
             oob: &fetched.spare,
         }
     }
+}
+
+/// Count the time for which the operation of `head` waited for the link alone as the link's.
+#[inline(never)]
+fn count_link(head: &Head, kind: &Kind, spans: &mut Spans) {
+    let (waits, behind) = match kind {
+        Kind::Read(read) => (&mut spans.ecc, read.behind()),
+        Kind::Program(program) => (&mut spans.channel, program.behind(head)),
+        Kind::Copyback(_) | Kind::Array => return,
+    };
+    *waits = waits.saturating_sub(behind);
+    spans.link = behind;
 }
 
 /// Fetch the trace of the program or erase of `head`, which its die has been asked for.
@@ -107,6 +126,16 @@ fn fetch_traces(head: &Head, board: &mut Board, fetched: &mut Fetched) {
     } else {
         fetched.program = chip.program_trace();
     }
+}
+
+/// Take the errors that a read for nothing but their count has found, where blocks have classes in the place of errors.
+#[cold]
+#[inline(never)]
+fn measure(under_way: &mut UnderWay, board: &Board) {
+    let UnderWay { head, kind: Kind::Read(read) } = under_way else { return };
+    let Some(classes) = board.classes.as_ref().filter(|_| head.status == Status::Good) else { return };
+    let (worst, all) = classes.measured(&board.dies, head.die(), &head.target);
+    read.count(worst, all);
 }
 
 /// Fetch the spare areas that the firmware looks at, and give up a page that could not be read.

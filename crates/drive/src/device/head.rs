@@ -105,6 +105,7 @@ impl Head {
             bus: Nanos::ZERO,
             bus_end: Nanos::ZERO,
             dram: Nanos::ZERO,
+            link: Nanos::ZERO,
             core: core_span,
             ok: true,
             retries: 0,
@@ -134,6 +135,16 @@ impl Head {
     #[inline]
     pub(super) fn die(&self) -> DieId {
         self.event.die
+    }
+
+    /// Note for how long the link, or else DRAM, was `held`.
+    #[inline(always)]
+    pub(super) fn hold_memory(&mut self, held: Nanos, is_link: bool) {
+        if is_link {
+            self.event.link = held;
+        } else {
+            self.event.dram = held;
+        }
     }
 
     /// Time from the order to the start of the array, without the core's.

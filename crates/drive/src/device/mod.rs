@@ -8,6 +8,7 @@
 //! an order brings all that belongs to it, and a step that needs an answer returns the question.
 
 mod board;
+mod classes;
 mod copyback;
 pub(crate) mod dies;
 mod end;
@@ -15,6 +16,7 @@ mod erase;
 mod head;
 mod outcome;
 mod parked;
+mod paths;
 mod program;
 mod read;
 pub(crate) mod registers;
@@ -37,6 +39,7 @@ pub(crate) use end::Ended;
 use end::Fetched;
 use head::{Head, StopStage, Telling};
 pub(crate) use outcome::Outcome;
+pub(crate) use paths::Passed;
 use program::Program;
 pub(crate) use program::{Load, Place};
 pub(crate) use read::Page;
@@ -115,10 +118,16 @@ impl Controller {
         self.board.occupy_core(core, now, span)
     }
 
-    /// Moves `bytes` into or out of DRAM. Returns the time for which DRAM is held, and the instant at which they are through; `None`: DRAM takes no time.
+    /// Moves `bytes` of a write from the host into the memory of the firmware.
     #[inline]
-    pub(crate) fn use_dram(&mut self, now: Nanos, bytes: Bytes) -> Option<(Nanos, Nanos)> {
-        self.board.use_dram(now, bytes)
+    pub(crate) fn use_from_host(&mut self, now: Nanos, bytes: Bytes) -> Passed {
+        self.board.paths.use_from_host(now, bytes)
+    }
+
+    /// Moves `bytes` of a read from the memory of the firmware to the host.
+    #[inline]
+    pub(crate) fn use_to_host(&mut self, now: Nanos, bytes: Bytes) -> Passed {
+        self.board.paths.use_to_host(now, bytes)
     }
 
     /// Notes that power is lost: no step under way comes to its end any more.

@@ -1,4 +1,4 @@
-//! Programs: data goes from DRAM over the bus into the die, whose array programs it.
+//! Programs: data goes from the memory of the firmware over the bus into the die, whose array programs it.
 //!
 //! Of cache programs the second is ordered while the die is doing the first.
 //!
@@ -99,14 +99,15 @@ impl Program {
         (head, Program::new(place, begun.start, Intake::Waits))
     }
 
-    /// Move the data out of DRAM through the bus into its die, from the instant `from` on. The bus is held for its own span, and the data is in when both are
-    /// through. Returns that instant.
+    /// Move the data out of DRAM, or over the link, through the bus into its die, from the instant `from` on. The bus is held for its own span, and the data is
+    /// in when both are through. Returns that instant.
     #[inline(always)]
     fn take_in(&mut self, from: Nanos, head: &mut Head, board: &mut Board) -> Nanos {
         let bytes = self.bytes;
         let mut data = from;
-        if let Some((held, there)) = board.use_dram(from, bytes) {
-            (head.event.dram, data) = (held, there);
+        if let Some((held, there)) = board.paths.use_to_die(from, bytes) {
+            head.hold_memory(held, board.paths.pass_link());
+            data = there;
         }
         let (span, end) = board.use_bus(head.event.channel, from, bytes);
         let loaded = end.max(data);
@@ -160,6 +161,12 @@ impl Program {
         head.array_from = now;
         set_work(head, now, &issued);
         work_until(calendar, issued.ready_at, op, head);
+    }
+
+    /// Time for which the data was awaited although the bus was through.
+    #[inline]
+    pub(super) fn behind(&self, head: &Head) -> Nanos {
+        self.transferred.saturating_sub(head.event.bus_end)
     }
 
     /// Time from the end of the order to the end of the transfer.

@@ -1,9 +1,9 @@
-//! Reads: a page is sensed, leaves its die over the bus, and flows through error correction into DRAM.
+//! Reads: a page is sensed, leaves its die over the bus, and flows through error correction into the memory of the firmware.
 //!
 //! ```text
-//!   order ─core─► sense ──Sensed──► bus, DRAM ──Transferred──► ECC ──Read──► report
-//!                   ▲                                            │
-//!                   └──────── another try ──────Retry────────────┘
+//!   order ─core─► sense ──Sensed──► bus, DRAM or link ──Transferred──► ECC ──Read──► report
+//!                   ▲                                                    │
+//!                   └──────── another try ──────Retry────────────────────┘
 //! ```
 
 use wordline_engine::Calendar;
@@ -50,8 +50,10 @@ pub(super) struct Read {
     lost_on_bus: Nanos,
     /// Time in error correction of tries that failed.
     decoding: Nanos,
-    /// Instant at which all data read is in DRAM, as far as DRAM decides.
-    in_dram: Nanos,
+    /// Instant at which all data read is in the memory of the firmware, as far as DRAM or the link decides.
+    in_memory: Nanos,
+    /// Time for which the corrected data waits for DRAM or the link.
+    behind: Nanos,
 }
 
 /// State of a read whose page has left the die.
@@ -91,9 +93,21 @@ impl Read {
             transferred: begun.start,
             lost_on_bus: Nanos::ZERO,
             decoding: Nanos::ZERO,
-            in_dram: Nanos::ZERO,
+            in_memory: Nanos::ZERO,
+            behind: Nanos::ZERO,
         };
         (head, read)
+    }
+
+    /// Count `worst` wrong bits in the worst codeword, and `all` of the page where they are counted.
+    pub(super) fn count(&mut self, worst: u32, all: Tally) {
+        self.errors = worst;
+        self.tally = self.is_counted.then_some(all);
+    }
+
+    /// Time for which the corrected data waited for DRAM or the link.
+    pub(super) fn behind(&self) -> Nanos {
+        self.behind
     }
 
     /// Instant at which the page is sensed.
@@ -107,15 +121,16 @@ impl Read {
         self.sensed.max(self.transferred) > now
     }
 
-    /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM codeword by codeword. Codewords that will not be
-    /// corrected stay out of DRAM.
+    /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM or over the link codeword by codeword. Codewords
+    /// that will not be corrected go no further.
     #[inline]
     pub(super) fn transfer(&mut self, now: Nanos, op: OpSlot, head: &mut Head, board: &mut Board, calendar: &mut Calendar<Due>) {
         let bytes = self.bytes;
         if self.next.is_none()
-            && let Some((held, there)) = board.use_dram(now, bytes)
+            && let Some((held, there)) = board.paths.use_from_die(now, bytes)
         {
-            (head.event.dram, self.in_dram) = (held, there);
+            head.hold_memory(held, board.paths.pass_link());
+            self.in_memory = there;
         }
         let (span, end) = board.use_bus(head.event.channel, now, bytes);
         head.event.bus += span;
@@ -154,7 +169,8 @@ impl Read {
             calendar.enter(end, Due::Device(Step::Retry { op }));
             return Left::TriesAgain;
         }
-        let end = end.max(self.in_dram);
+        self.behind = self.in_memory.saturating_sub(end);
+        let end = end + self.behind;
         if end == now {
             return Left::Ended;
         }

@@ -21,6 +21,18 @@ pub enum Pace {
         /// Number of outstanding requests.
         depth: u32,
     },
+    /// Closed loop with gaps: of each `cycle` requests the first `run` come as in a closed loop, and each of the others once all requests before it are
+    /// answered and the drive has had no request for `gap`.
+    Gaps {
+        /// Number of outstanding requests.
+        depth: u32,
+        /// Number of requests in a row that come without a gap.
+        run: u64,
+        /// Number of requests after which a run begins again, at least 1.
+        cycle: u64,
+        /// Time without any request.
+        gap: Nanos,
+    },
 }
 
 /// A host request between its arrival and its acknowledgement.

@@ -1,6 +1,6 @@
 //! Requests of the host, from their arrival to their completion, and their parts for each core.
 
-use wordline_engine::{Bus, Calendar, Completion, Stages};
+use wordline_engine::{Calendar, Completion, Stages};
 use wordline_flash::Spans;
 use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::host::SECTOR_BYTES;
@@ -9,7 +9,7 @@ use wordline_units::{Bytes, DieId, HostOp, HostRequest, Nanos, RequestId};
 use super::queues::{HostQueues, InFlight};
 use super::stripe::{Stripe, Units};
 use crate::config::{Config, Costs, Trims};
-use crate::device::Controller;
+use crate::device::{Controller, Passed};
 use crate::due::Due;
 
 /// The part of a host request that goes to one core.
@@ -47,8 +47,6 @@ pub(crate) struct Host {
     units: Units,
     parts: Vec<Part>,
     idle_parts: Vec<u32>,
-    link_in: Option<Bus>,
-    link_out: Option<Bus>,
     /// Next request of an open loop.
     expected: Option<HostRequest>,
     completed: u64,
@@ -70,8 +68,6 @@ impl Host {
             units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
             parts: Vec::new(),
             idle_parts: Vec::new(),
-            link_in: config.link.map(Bus::new),
-            link_out: config.link.map(Bus::new),
             expected: None,
             completed: 0,
             cores: config.cores,
@@ -208,16 +204,11 @@ impl Host {
     fn take_in(&mut self, now: Nanos, slot: u32, way: &mut Way<'_>) {
         let InFlight { op, sector, sectors, arrived, attributes, fua, job, .. } = *self.queues.enter(slot);
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
-        // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
-        let (mut data_in, mut held_dram) = (now, Nanos::ZERO);
+        let mut passed = Passed { dram: Nanos::ZERO, end: now };
         if op == HostOp::Write {
-            if let Some(link) = &mut self.link_in {
-                data_in = data_in.max(link.transfer(now, bytes, Nanos::ZERO).1);
-            }
-            if let Some((span, end)) = way.device.use_dram(now, bytes) {
-                (held_dram, data_in) = (span, data_in.max(end));
-            }
+            passed = way.device.use_from_host(now, bytes);
         }
+        let Passed { dram: held_dram, end: data_in } = passed;
         let mut asked = HostRequest { at: arrived, sector, sectors, op, attributes, fua, job };
         if op == HostOp::Trim && self.trims == Trims::ByPage {
             asked.sectors = self.page_from(sector, sectors);
@@ -337,11 +328,12 @@ impl Host {
             return Answered::GoesOn;
         }
         let rest = now - request.arrived - request.stages.total();
-        let Spans { die: array, channel, ecc } = done.released_by.unwrap_or_default();
-        let flash = array + channel + ecc;
+        let Spans { die: array, channel, ecc, link } = done.released_by.unwrap_or_default();
+        let flash = array + channel + ecc + link;
         let stages = &mut request.stages;
         if flash <= rest {
             (stages.die, stages.channel, stages.ecc) = (array, channel, ecc);
+            stages.dram += link;
             request.served_by = done.released_by.map(|_| die);
             let waited = rest - flash;
             if request.op == HostOp::Read { stages.die_wait = waited } else { stages.buffer = waited }
@@ -357,17 +349,12 @@ impl Host {
         Answered::GoesOn
     }
 
-    /// Send a read's data to the host. Returns the instant of its arrival.
+    /// Send a read's data to the host, which has it already where the firmware is in the host. Returns the instant of its arrival.
     fn deliver(&mut self, now: Nanos, slot: u32, way: &mut Way<'_>) -> Nanos {
         let request = self.queues.request(slot);
         let bytes = Bytes(u64::from(request.sectors) * SECTOR_BYTES);
-        let mut end = now;
-        if let Some((span, there)) = way.device.use_dram(now, bytes) {
-            (request.dram, end) = (span, end.max(there));
-        }
-        if let Some(link) = &mut self.link_out {
-            end = end.max(link.transfer(now, bytes, Nanos::ZERO).1);
-        }
+        let Passed { dram, end } = way.device.use_to_host(now, bytes);
+        request.dram = dram;
         request.stages.dram += end - now;
         end
     }

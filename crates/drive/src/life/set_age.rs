@@ -13,9 +13,11 @@ use super::counts::count_cycles;
 use super::precondition::work_without_time;
 use crate::machine::{Machine, Parts};
 
-/// Sets every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
+/// Sets every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics only the cycles are counted.
 pub(crate) fn set_age(machine: &mut Machine, age: &Age) {
-    let Some(cells) = &machine.config().cells else { return };
+    let Some(cells) = &machine.config().cells else {
+        return count_cycles(machine.parts(), whole(age.cycles));
+    };
     let (now, dwells) = (machine.now(), cells.dwells.clone());
     // A core that asks for the past of the blocks measures data that has just been programmed.
     let relives = machine.ftls().iter().any(Firmware::relives);
@@ -26,12 +28,17 @@ pub(crate) fn set_age(machine: &mut Machine, age: &Age) {
             chip.set_dwells(age, &dwells);
         }
     }
-    count_cycles(machine.parts(), (age.cycles + 0.5) as u32);
+    count_cycles(machine.parts(), whole(age.cycles));
     if relives {
         relive(machine, age);
         machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.set_retention(age));
     }
     machine.ftls_mut().iter_mut().for_each(|ftl| ftl.decree(now, age.retention, Celsius(age.temperature)));
+}
+
+/// Cycles as a count.
+fn whole(cycles: f64) -> u32 {
+    (cycles + 0.5) as u32
 }
 
 /// Give the cores that ask for it the observations that a life of this `age` would have brought.

@@ -20,6 +20,7 @@ mod lives;
 mod locks;
 mod lost;
 mod measures;
+mod paths;
 mod plain;
 mod priorities;
 mod reach;

@@ -85,9 +85,16 @@ fn config() -> Config {
 }
 
 fn run(tally: bool) -> (Watched<Reads>, Arc<Mutex<Told>>) {
+    run_on(config(), tally)
+}
+
+fn run_on(config: Config, tally: bool) -> (Watched<Reads>, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::default()));
-    let mut drive = Watched::new(config(), Reads::default());
+    let mut drive = Watched::new(config, Reads::default());
     drive.join(|| Box::new(Measurer { page: 0, tally, told: Arc::clone(&told) }));
+    if let Some(age) = drive.config().age().filter(|_| drive.config().cells.is_none()) {
+        drive.set_age(&age);
+    }
     drive.fill(1.0);
     let (span, sectors) = (drive.config().exported_units, drive.config().firmware.unit.0 / 512);
     let mut draw = Draw::new(7, Stream::Address, 0);
@@ -137,4 +144,66 @@ fn measurements_that_wait_are_in_the_image_and_done_by_the_drive_that_goes_on() 
     back.serve(&mut load, Pace::Closed { depth: 1 }, None);
     back.settle();
     assert!(back.observer.measured > 0, "nobody on the restored drive wants anything, but for what its image says");
+}
+
+/// A small drive without physics whose blocks have classes, after so many cycles.
+fn with_classes(settings: &[&str]) -> Config {
+    let small = [
+        "flash.channels=1",
+        "flash.dies_per_channel=2",
+        "geometry.blocks=64",
+        "mapping.over_provisioning=40 %",
+        "techniques.idle-reclaim.on=false",
+        "copyback.pe_errors=[[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [11, 12]]",
+    ];
+    Plan::load_set("paper-rcftl-host", &[&small, settings].concat()).unwrap_or_else(|error| panic!("{error}")).build()
+}
+
+/// Errors that measurements of each block have found, each only once.
+fn found(settings: &[&str], tally: bool) -> BTreeSet<(BlockGroup, u32)> {
+    let config = with_classes(settings);
+    let (_, told) = run_on(config, tally);
+    let told = told.lock().expect("nobody panics");
+    assert!(told.reads.len() > 100);
+    for read in &told.reads {
+        assert_eq!(read.tally, tally.then_some(Tally { bits: 16 * read.worst, codewords: 16 }), "each codeword shows the bound");
+    }
+    told.reads.iter().map(|read| (read.at.group, read.worst)).collect()
+}
+
+#[test]
+fn a_block_without_physics_shows_the_bound_of_its_class_and_of_its_cycles_and_no_class_shows_nothing() {
+    let young = found(&["cells.cycles=100"], true);
+    let groups: BTreeSet<BlockGroup> = young.iter().map(|(group, _)| *group).collect();
+    assert_eq!(groups.len(), young.len(), "a block is of one class for good");
+    let errors: BTreeSet<u32> = young.iter().map(|(_, errors)| *errors).collect();
+    assert_eq!(errors, BTreeSet::from([1, 2, 3]));
+    let old: BTreeSet<u32> = found(&["cells.cycles=2500"], false).into_iter().map(|(_, errors)| errors).collect();
+    assert_eq!(old, BTreeSet::from([7, 8, 9]), "the die counts the cycles of the age");
+    let one = ["classes.best=0 %", "classes.median=0 %", "classes.worst=100 %"];
+    assert!(found(&one, false).into_iter().all(|(_, errors)| errors == 3));
+    let none = ["classes.best=0 %", "classes.median=0 %", "classes.worst=0 %"];
+    let (drive, told) = run_on(with_classes(&none), true);
+    assert!(told.lock().expect("nobody panics").reads.iter().all(|read| (read.worst, read.tally) == (0, None)));
+    let hash = |shares: &[&str]| run_on(with_classes(shares), true).0.log().hash();
+    assert_eq!(drive.log().hash(), hash(&none));
+    assert_ne!(drive.log().hash(), hash(&one), "errors are in the log");
+}
+
+#[test]
+fn an_age_in_cycles_alone_is_counted_by_the_firmware_without_physics() {
+    let of = |cycles: &str| {
+        let config = with_classes(&[cycles]);
+        let age = config.age();
+        let mut drive = Watched::new(config, Reads::default());
+        drive.construct_filled(drive.config().exported_units);
+        age.iter().for_each(|age| drive.set_age(age));
+        let core = &drive.firmware()[0];
+        let (groups, layout) = (core.groups(), *core.layout());
+        let told: BTreeSet<u32> = (0..layout.group_count() as u32).map(|group| groups.erases(BlockGroup(group))).collect();
+        (age.map(|age| (age.cycles, age.retention)), told)
+    };
+    assert_eq!(of("cells.cycles=2000"), (Some((2_000.0, 0.0)), BTreeSet::from([2_000])));
+    assert_eq!(of("cells.cycles=0"), (None, BTreeSet::from([0])));
+    assert_eq!(of("cells.cycles=young-adult").1.len(), 1, "a stage of life is a count, too");
 }

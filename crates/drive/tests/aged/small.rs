@@ -1,7 +1,7 @@
 //! Small drives and uniform loads.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Ecc, SearchSteps, Trims, Watched, Weights};
+use wordline_drive::{Config, Costs, Ecc, FtlPlace, SearchSteps, Trims, Watched, Weights};
 use wordline_flash::{ProgramScope, example};
 use wordline_ftl::config::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -107,10 +107,14 @@ impl Shape {
             sheet,
             faults: self.faults,
             cells: None,
+            cycles: 0,
+            classes: None,
             // A byte takes a whole nanosecond, so that no fraction is carried from transfer to transfer.
             channel: Rate::from_mega_transfers(1_000, 8),
             dram: None,
             link: None,
+            link_in: None,
+            ftl: FtlPlace::Drive,
             ecc: Ecc { latency: Nanos(0), rate: None },
             search: SearchSteps { width: 2, reach: 5 },
             die_timeout: Nanos::from_millis(100),

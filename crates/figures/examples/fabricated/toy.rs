@@ -201,6 +201,7 @@ impl Machine {
             bus,
             bus_end: end,
             dram: Nanos(bus.0 / 8),
+            link: Nanos::ZERO,
             core: Nanos(900),
             ok: true,
             retries: 0,

@@ -258,6 +258,18 @@ fn utilisation() -> Vec<Figure> {
             ", DRAM {}",
             Percent,
         ),
+        Figure::new("utilisation.link_in", "host link utilisation, inwards", |part| part.run?.utilisation.link_in).line(
+            Line::Busy,
+            60,
+            ", host link in {}",
+            Percent,
+        ),
+        Figure::new("utilisation.link_out", "host link utilisation, outwards", |part| part.run?.utilisation.link_out).line(
+            Line::Busy,
+            70,
+            ", out {}",
+            Percent,
+        ),
         Figure::new("simulated_seconds", "simulated time", |part| Some(part.simulated_seconds)).compared(Neither),
     ]
 }

@@ -17,6 +17,12 @@ pub struct Utilisation {
     pub core: f64,
     /// The DRAM.
     pub dram: f64,
+    /// The host link inwards, by flash operations. Absent where the firmware is in the drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_in: Option<f64>,
+    /// The host link outwards, by flash operations. Absent where the firmware is in the drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_out: Option<f64>,
     /// The busiest die.
     pub die_max: f64,
     /// The busiest channel.

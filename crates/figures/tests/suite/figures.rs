@@ -66,6 +66,7 @@ fn operation(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]
         bus: Nanos(array / 10),
         bus_end: Nanos::ZERO,
         dram: Nanos(array / 20),
+        link: Nanos::ZERO,
         core: Nanos(array / 5),
         ok: true,
         retries: 0,

@@ -59,6 +59,7 @@ fn flash(die: u16, issued: u64, array: u64, bus: u64) -> Event {
         bus: Nanos(bus),
         bus_end: Nanos::ZERO,
         dram: Nanos::ZERO,
+        link: Nanos::ZERO,
         core: Nanos::ZERO,
         ok: true,
         retries: 0,

@@ -356,6 +356,7 @@ mod tests {
             bus: Nanos(if op == FlashOp::Erase { 0 } else { 40 }),
             bus_end: Nanos(issued + array + 40),
             dram: Nanos::ZERO,
+            link: Nanos::ZERO,
             core: Nanos::ZERO,
             ok: true,
             retries: 0,

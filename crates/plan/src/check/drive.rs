@@ -48,9 +48,12 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
             format!("flash.channel_rate is {}: expected between 1 MT/s and 20000 MT/s", flash.channel_rate.value.write().trim_matches('"'));
         mistakes.at(&flash.channel_rate.origin, what, None);
     }
-    for (key, rate) in
-        [("controller.dram", &controller.dram), ("controller.link", &controller.link), ("controller.ecc_rate", &controller.ecc_rate)]
-    {
+    for (key, rate) in [
+        ("controller.dram", &controller.dram),
+        ("controller.link", &controller.link),
+        ("controller.link_in", &controller.link_in),
+        ("controller.ecc_rate", &controller.ecc_rate),
+    ] {
         if rate.value.0.is_some_and(|rate| rate.bytes_per_second() < RATE_LEAST) {
             mistakes.at(&rate.origin, format!("{key} is {}: expected at least 1 MB/s, or \"none\"", rate.value.write()), None);
         }
@@ -211,10 +214,14 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             program_saving: sections.programs.saving.value.fraction(),
         },
         cells: None,
+        cycles: 0,
+        classes: None,
         // A channel is eight lines wide: one byte with each transfer.
         channel: Rate::from_bytes_per_second(sections.flash.channel_rate.value.0),
         dram: controller.dram.value.0,
         link: controller.link.value.0,
+        link_in: controller.link_in.value.0,
+        ftl: controller.ftl.value,
         ecc: Ecc { latency: controller.ecc_latency.value, rate: controller.ecc_rate.value.0 },
         search: checked.search,
         die_timeout: controller.die_timeout.value,

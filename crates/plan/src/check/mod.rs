@@ -2,6 +2,7 @@
 
 mod capacity;
 mod chip;
+mod classes;
 mod drive;
 mod margins;
 mod stops;
@@ -20,6 +21,7 @@ use crate::layer::{Mistakes, Origin, Set};
 use crate::load::Gathered;
 
 pub(crate) use chip::{IDS, PLANES_MAX, wordlines};
+pub(crate) use classes::classes;
 pub(crate) use margins::check as margins;
 pub(crate) use tables::{check as tables, own_seed};
 pub(crate) use techniques::outlived;
@@ -41,6 +43,9 @@ pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut
     // Only whole victims can be preempted.
     if sections.gc.preemptible.value && sections.gc.scheduler.origin == Origin::Default {
         sections.gc.scheduler.value = Scheduler::Classic;
+    }
+    if sections.controller.link_in.origin == Origin::Default {
+        sections.controller.link_in.value = sections.controller.link.value;
     }
     let sheet = chip::check(sections, mistakes);
     let rates = drive::check(sections, mistakes);

@@ -25,10 +25,14 @@ pub(crate) fn check(keys: &Keys<'_>, shape: &Shape, physics: Option<&Physics>, m
     }
 }
 
+/// Seed of a table of copies that is as a source gives it, from chips of its own.
+const AS_TOLD: u64 = 0;
+
 /// Refuses a table that was made from the chips of a run with this seed.
 pub(crate) fn own_seed(sections: &filled::Sections, seed: u64, mistakes: &mut Mistakes<'_>) {
     for (table, lot) in sections.lot_seeds() {
-        if lot.value.0 == Some(seed) {
+        let is_told = table == "copyback" && seed == AS_TOLD;
+        if lot.value.0 == Some(seed) && !is_told {
             let what =
                 format!("{table}.seed is {seed}, and so is run.seed: expected a table that was made from other chips than the drive's");
             let help = format!("give the run another seed, or make the table again with `--seed`; {table}.seed = \"none\" does without");
@@ -314,7 +318,10 @@ fn copyback(keys: &filled::Copyback, shape: &Shape, mistakes: &mut Mistakes<'_>)
     let names = ["pe_errors", "pe_thresholds", "pe_with_set"];
     let by_pe = copies(&mut look, names, [&keys.pe_errors, &keys.pe_thresholds, &keys.pe_with_set], bins, columns);
     let names = ["age_errors", "age_thresholds", "age_with_set"];
-    let by_age = copies(&mut look, names, [&keys.age_errors, &keys.age_thresholds, &keys.age_with_set], Copyback::AGES, columns);
+    let lists = [&keys.age_errors, &keys.age_thresholds, &keys.age_with_set];
+    // A table of P/E counts alone: nothing may be copied by age.
+    let has_ages = lists.iter().any(|list| !list.value.0.is_empty());
+    let by_age = if has_ages { copies(&mut look, names, lists, Copyback::AGES, columns) } else { CopyIndex::default() };
     look.in_order().then(|| Copyback {
         seed,
         pe: keys.pe.value.0.clone(),

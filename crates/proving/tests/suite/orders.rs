@@ -28,7 +28,7 @@ impl Driver for Bench {
     }
 }
 
-const ARRAY: Spans = Spans { die: Nanos::from_micros(700), channel: Nanos::from_micros(30), ecc: Nanos::ZERO };
+const ARRAY: Spans = Spans { die: Nanos::from_micros(700), channel: Nanos::from_micros(30), ecc: Nanos::ZERO, link: Nanos::ZERO };
 
 impl Bench {
     fn new(acknowledge: Acknowledge) -> Bench {

@@ -4,7 +4,7 @@
 //! programs and erases. Does not check: what the data is (the twin does); absolute times.
 
 use wordline_cells::{Faults, Retries};
-use wordline_drive::{Config, Costs, Ecc, Pace, SearchSteps, Trims, Weights};
+use wordline_drive::{Config, Costs, Ecc, FtlPlace, Pace, SearchSteps, Trims, Weights};
 use wordline_ftl::techniques::declaration::Need;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::effort;
@@ -20,10 +20,12 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
     (firmware.sheet.geometry.channels, firmware.sheet.geometry.dies_per_channel) = (channels, dies_per_channel);
     firmware.factory_bad = vec![];
     let rate = |draw: &mut Draw, low: u64, span: u64| Rate::from_mega_transfers(low + draw.below(span), 8);
-    Config {
+    let config = Config {
         die_timeout: Nanos::from_millis(100),
         sheet: firmware.sheet,
         cells: None,
+        cycles: 0,
+        classes: None,
         faults: Faults {
             factory_bad: if firmware.spare_blocks > 10 { 0.02 } else { 0.0 },
             program_fail: scenario.habits.program_fail,
@@ -40,6 +42,8 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         channel: rate(draw, 40, 2_000),
         dram: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
         link: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
+        link_in: None,
+        ftl: if Draw::new(scenario.seed, Stream::Mix, 17).happens(0.3) { FtlPlace::Host } else { FtlPlace::Drive },
         ecc: Ecc { latency: Nanos(draw.below(20_000)), rate: draw.happens(0.5).then(|| rate(draw, 100, 4_000)) },
         search: SearchSteps { width: draw.below(4) as u8, reach: 2 + draw.below(5) as u8 },
         read_sets: firmware.tables.ort.as_ref().map(|ort| std::sync::Arc::new(ort.read_sets())).unwrap_or_default(),
@@ -53,7 +57,8 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         exported_units: u64::from(cores) * u64::from(firmware.exported_units.saturating_sub(8).max(1)),
         seed: scenario.seed,
         firmware,
-    }
+    };
+    Config { link_in: config.link, ..config }
 }
 
 fn load(config: &Config, habits: Habits, seed: u64) -> impl Iterator<Item = HostRequest> + use<> {

@@ -10,6 +10,7 @@ use wordline_workload::{AnySpec, FileOptions, FileSpec};
 mod jobs;
 mod plans;
 mod techniques;
+mod warm;
 mod wear_out;
 
 /// A drive that takes no time, with cells that have physics.

@@ -3,7 +3,7 @@
 use super::FileSpec;
 use crate::spec::SpecError;
 
-pub(crate) const FILES: [(&str, &str); 14] = [
+pub(crate) const FILES: [(&str, &str); 18] = [
     ("mobile", include_str!("../../../../studies/workloads/mobile.toml")),
     ("mailserver", include_str!("../../../../studies/workloads/mailserver.toml")),
     ("fileserver", include_str!("../../../../studies/workloads/fileserver.toml")),
@@ -18,6 +18,10 @@ pub(crate) const FILES: [(&str, &str); 14] = [
     ("ntrx", include_str!("../../../../studies/workloads/ntrx.toml")),
     ("rocks", include_str!("../../../../studies/workloads/rocks.toml")),
     ("mongo", include_str!("../../../../studies/workloads/mongo.toml")),
+    ("rcftl-oltp", include_str!("../../../../studies/workloads/rcftl-oltp.toml")),
+    ("rcftl-ntrx", include_str!("../../../../studies/workloads/rcftl-ntrx.toml")),
+    ("rcftl-varmail", include_str!("../../../../studies/workloads/rcftl-varmail.toml")),
+    ("rcftl-fileserver", include_str!("../../../../studies/workloads/rcftl-fileserver.toml")),
 ];
 
 impl FileSpec {

@@ -52,6 +52,8 @@ pub struct FileLoad {
     places: Draw,
     prefilled: u64,
     level: u64,
+    /// Blocks to write before what is measured begins.
+    warm_up: u64,
     goal: u64,
 }
 
@@ -98,7 +100,8 @@ impl FileSpec {
             places: Draw::new(seed, Stream::Address, ENTITY),
             prefilled: (blocks as f64 * spec.prefill) as u64,
             level: (blocks as f64 * spec.level) as u64,
-            goal: (blocks as f64 * spec.length) as u64,
+            warm_up: (blocks as f64 * spec.warm_up) as u64,
+            goal: (blocks as f64 * (spec.warm_up + spec.length)) as u64,
             spec,
         };
         for set in &load.spec.sets {
@@ -157,6 +160,11 @@ impl FileLoad {
     /// How much of the drive holds files before the first request, from its beginning on, without a gap.
     pub fn prefilled(&self) -> Bytes {
         Bytes(self.prefilled * self.spec.align.0)
+    }
+
+    /// Whether enough is written for what is measured to begin.
+    pub fn is_warm(&self) -> bool {
+        self.system.written >= self.warm_up
     }
 
     /// The file system as it is now.

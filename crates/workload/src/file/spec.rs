@@ -6,6 +6,7 @@
 //! prefill = "75 %"          how much of the drive files hold when the run begins
 //! level = "75 %"            how much they may hold later: a file that grows beyond it costs others of its set their lives; prefill by default
 //! length = "400 %"          how much is written before the run ends, in capacities of the drive
+//! warm_up = "100 %"         how much is written before that, in capacities, which is no part of what is measured; nothing by default
 //! secure = "100 %"          the share of what is written that belongs to secure files
 //! queue_depth = 32
 //! trim = "16 KiB"           of a TRIM, at most; without it, a deleted file's blocks that lie together are trimmed together
@@ -58,8 +59,10 @@ pub struct FileSpec {
     pub prefill: f64,
     /// The fraction they may hold later.
     pub level: f64,
-    /// How much is written, in capacities.
+    /// How much is written, in capacities, once the drive is warm.
     pub length: f64,
+    /// How much is written before what is measured begins, in capacities.
+    pub warm_up: f64,
     /// The share of written data that belongs to secure files.
     pub secure: f64,
     /// Requests outstanding.
@@ -182,6 +185,7 @@ struct RawFiles {
     prefill: Spanned<Q<Share>>,
     level: Option<Spanned<Q<Share>>>,
     length: Spanned<Q<Multiple>>,
+    warm_up: Option<Q<Multiple>>,
     secure: Option<Q<Share>>,
     queue_depth: Spanned<u32>,
     trim: Option<Spanned<Q<Bytes>>>,
@@ -335,6 +339,7 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
         prefill,
         level,
         length: raw.length.get_ref().0.0,
+        warm_up: raw.warm_up.map_or(0.0, |warm_up| warm_up.0.0),
         secure: raw.secure.map_or(1.0, |secure| secure.0.0),
         queue_depth: *raw.queue_depth.get_ref(),
         trim: raw.trim.map(|trim| trim.get_ref().0),

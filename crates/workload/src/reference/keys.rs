@@ -148,6 +148,24 @@ pub(super) const PHASES: [Part; 7] = [
                 "",
                 "of a closed loop: a request comes as soon as fewer than this many are outstanding",
             ),
+            key(
+                "cycle",
+                "whole number above 0",
+                "no gaps",
+                "of a closed loop: so many requests, of which the first come without a gap, over and over",
+            ),
+            key(
+                "without_gap",
+                "share",
+                "no gaps",
+                "of a closed loop: the share of a cycle's requests that come without a gap; with `cycle` and `gap`",
+            ),
+            key(
+                "gap",
+                "time",
+                "no gaps",
+                "of a closed loop: time without any request before each of the other requests, once all before it are answered",
+            ),
             key("rate", "rate", "", "of an open loop: requests per second while busy, whatever the drive does"),
             key("process", "`poisson` or `constant`", "`poisson`", "of an open loop: distribution of the gaps between requests"),
             key("busy", "time", "always", "of an open loop: time during which requests come; with `idle`"),
@@ -178,6 +196,7 @@ pub(super) const FILES: [Part; 6] = [
                 "how much they may hold later: a file that grows beyond it costs others of its set their lives",
             ),
             key("length", "multiple of the drive", "", "amount written before the run ends, such as \"400 %\"; `--length` changes it"),
+            key("warm_up", "multiple of the drive", "nothing", "amount written before that, which is no part of what is measured"),
             key(
                 "secure",
                 "share",

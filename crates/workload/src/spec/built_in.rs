@@ -3,7 +3,7 @@
 
 use super::{SpecError, WorkloadSpec};
 
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 13] = [
     ("default", include_str!("../../../../studies/workloads/default.toml")),
     ("uniform-write", include_str!("../../../../studies/workloads/uniform-write.toml")),
     ("uniform-read", include_str!("../../../../studies/workloads/uniform-read.toml")),
@@ -14,6 +14,9 @@ const FILES: [(&str, &str); 10] = [
     ("bursts", include_str!("../../../../studies/workloads/bursts.toml")),
     ("trim-mix", include_str!("../../../../studies/workloads/trim-mix.toml")),
     ("jesd219", include_str!("../../../../studies/workloads/jesd219.toml")),
+    ("fio-high", include_str!("../../../../studies/workloads/fio-high.toml")),
+    ("fio-mid", include_str!("../../../../studies/workloads/fio-mid.toml")),
+    ("fio-low", include_str!("../../../../studies/workloads/fio-low.toml")),
 ];
 
 impl WorkloadSpec {

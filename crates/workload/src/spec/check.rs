@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use toml::Spanned;
 use wordline_units::host::{JOBS_MAX, SECTOR_BYTES};
-use wordline_units::{Bytes, Priority};
+use wordline_units::{Bytes, Nanos, Priority};
 
 use super::quantity::{Q, Share};
 use super::raw::{RawAddress, RawArrival, RawKeys, RawMix, RawPattern, RawPhase, RawProcess, RawSizes, RawWorkload, RawZone};
-use super::{Address, Amount, Arrival, Burst, JobsPhase, JobsSpec, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec, Zone};
+use super::{Address, Amount, Arrival, Burst, Gaps, JobsPhase, JobsSpec, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec, Zone};
 use crate::words::did_you_mean;
 
 /// Shares may miss the whole by this much, for percentages that were rounded.
@@ -114,19 +114,28 @@ fn checked(raw: RawWorkload) -> Result<Streams, Fault> {
             }
             let name = name.into_inner();
             if phases.get_ref().iter().any(|phase| phase.get_ref().jobs.is_some()) {
-                return Ok(Streams::Jobs(JobsSpec { name, purpose, phases: phases_of_jobs(phases.into_inner())? }));
+                let place = phases.span();
+                return without_gaps(JobsSpec { name, purpose, phases: phases_of_jobs(phases.into_inner())? }, place);
             }
             let phases = phases.into_inner().into_iter().enumerate();
             let phases = phases.map(|(index, raw)| phase(index, raw)).collect::<Result<_, _>>()?;
             Ok(Streams::Phases(WorkloadSpec { name, purpose, phases }))
         }
         (None, Some(raw)) => {
-            let (name, jobs) = (name.into_inner(), all_jobs(raw, 0)?);
-            Ok(Streams::Jobs(JobsSpec { phases: vec![JobsPhase { name: name.clone(), jobs }], name, purpose }))
+            let (name, place, jobs) = (name.into_inner(), raw.span(), all_jobs(raw, 0)?);
+            without_gaps(JobsSpec { phases: vec![JobsPhase { name: name.clone(), jobs }], name, purpose }, place)
         }
         (Some(_), Some(jobs)) => Err((jobs.span(), format!("{either}, and this one has both"))),
         (None, None) => Err((name.span(), format!("{either}, and this one has none of them"))),
     }
+}
+
+/// The workload of jobs at `place`, none of which may have gaps: a drive is without requests for all of them or for none.
+fn without_gaps(spec: JobsSpec, place: Range<usize>) -> Result<Streams, Fault> {
+    if spec.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.gaps().is_some()) {
+        return Err((place, "'cycle', 'without_gap' and 'gap' are for phases, and these are jobs".to_owned()));
+    }
+    Ok(Streams::Jobs(spec))
 }
 
 /// The phases of a workload in which at least one of them holds jobs. A phase without jobs is a job alone.
@@ -457,6 +466,28 @@ fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), 
     Ok((share, address))
 }
 
+/// Gaps of the closed loop at `span`.
+fn gaps(
+    span: Range<usize>,
+    cycle: Option<Spanned<u64>>,
+    without: Option<Spanned<Q<Share>>>,
+    gap: Option<Spanned<Q<Nanos>>>,
+) -> Result<Option<Gaps>, Fault> {
+    let cycle = positive(&cycle, |cycle| *cycle > 0, "at least one request")?;
+    let gap = positive(&gap, |gap| gap.0.0 > 0, "a time above zero")?;
+    match (cycle, without, gap) {
+        (None, None, None) => Ok(None),
+        (Some(cycle), Some(without), Some(gap)) => {
+            let run = (cycle as f64 * without.get_ref().0.0).round() as u64;
+            if run >= cycle {
+                return Err((without.span(), "no request is left that comes after a gap".to_owned()));
+            }
+            Ok(Some(Gaps { run, cycle, gap: gap.0 }))
+        }
+        _ => Err((span, "gaps need 'cycle', 'without_gap' and 'gap'".to_owned())),
+    }
+}
+
 fn arrival(raw: Spanned<RawArrival>) -> Result<Arrival, Fault> {
     let span = raw.span();
     let raw = raw.into_inner();
@@ -467,11 +498,17 @@ fn arrival(raw: Spanned<RawArrival>) -> Result<Arrival, Fault> {
         }
         let message = format!("from 1 to {DEEPEST_QUEUE} requests outstanding");
         let depth = positive(&raw.queue_depth, |depth| (1..=DEEPEST_QUEUE).contains(depth), &message)?;
-        let queue_depth = depth.ok_or((span, "arrivals need 'queue_depth' (closed loop) or 'rate' (open loop)".to_owned()))?;
-        return Ok(Arrival::Closed { queue_depth });
+        let queue_depth =
+            depth.ok_or_else(|| (span.clone(), "arrivals need 'queue_depth' (closed loop) or 'rate' (open loop)".to_owned()))?;
+        let gaps = gaps(span, raw.cycle, raw.without_gap, raw.gap)?;
+        return Ok(Arrival::Closed { queue_depth, gaps });
     };
     if let Some(depth) = raw.queue_depth {
         return Err((depth.span(), "'queue_depth' is for a closed loop and 'rate' for an open one; choose".to_owned()));
+    }
+    let closed = [raw.cycle.map(|key| key.span()), raw.without_gap.map(|key| key.span()), raw.gap.map(|key| key.span())];
+    if let Some(place) = closed.into_iter().flatten().next() {
+        return Err((place, "this belongs to a closed loop, which needs 'queue_depth'".to_owned()));
     }
     let message = "a time above zero";
     let busy = positive(&raw.busy, |time| time.0.0 > 0, message)?;
@@ -490,7 +527,34 @@ fn arrival(raw: Spanned<RawArrival>) -> Result<Arrival, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use super::{Gaps, WorkloadSpec};
     use crate::AnySpec;
+    use wordline_units::Nanos;
+
+    fn with_arrival(part: &str, arrival: &str) -> String {
+        format!(
+            "name = \"n\"\n[[{part}]]\nrequests = 9\nmix = {{ write = \"100 %\" }}\nsize = \"4 KiB\"\naddress = \"uniform\"\narrival = {{ {arrival} }}\n"
+        )
+    }
+
+    #[test]
+    fn gaps_of_a_closed_loop_are_read_and_half_of_them_is_refused() {
+        let of = |arrival: &str| WorkloadSpec::parse(&with_arrival("phases", arrival), "n.toml");
+        let whole = "queue_depth = 8, cycle = 1000, without_gap = \"70 %\", gap = \"2 us\"";
+        assert_eq!(of(whole).expect("sound").phases[0].gaps(), Some(Gaps { run: 700, cycle: 1_000, gap: Nanos(2_000) }));
+        assert_eq!(of("queue_depth = 8").expect("sound").phases[0].gaps(), None);
+        for (wrong, why) in [
+            ("queue_depth = 8, cycle = 1000, gap = \"2 us\"", "gaps need 'cycle', 'without_gap' and 'gap'"),
+            ("queue_depth = 8, cycle = 0, without_gap = \"70 %\", gap = \"2 us\"", "at least one request"),
+            ("queue_depth = 8, cycle = 10, without_gap = \"100 %\", gap = \"2 us\"", "no request is left that comes after a gap"),
+            ("rate = \"1 k/s\", gap = \"2 us\"", "this belongs to a closed loop"),
+        ] {
+            let told = of(wrong).expect_err(wrong).to_string();
+            assert!(told.contains(why), "{wrong}: {told}");
+        }
+        let told = AnySpec::parse(&with_arrival("jobs", whole), "n.toml").expect_err("jobs have none").to_string();
+        assert!(told.contains("are for phases, and these are jobs"), "{told}");
+    }
 
     #[test]
     fn a_number_that_is_too_large_is_told_with_its_bound_and_no_type_of_the_language() {

@@ -1,6 +1,6 @@
 //! Jobs: streams of requests at the same time, each described as a phase is, and phases that hold them.
 
-use super::{Arrival, Limit, PhaseSpec, SpecError};
+use super::{Arrival, Gaps, Limit, PhaseSpec, SpecError};
 use crate::AnySpec;
 
 const FILES: [(&str, &str); 3] = [
@@ -82,7 +82,15 @@ impl PhaseSpec {
     /// Number of requests that are outstanding; `None` in an open loop.
     pub fn queue_depth(&self) -> Option<u32> {
         match self.arrival {
-            Arrival::Closed { queue_depth } => Some(queue_depth),
+            Arrival::Closed { queue_depth, .. } => Some(queue_depth),
+            Arrival::Open { .. } => None,
+        }
+    }
+
+    /// Gaps between requests of a closed loop, if there are any.
+    pub fn gaps(&self) -> Option<Gaps> {
+        match self.arrival {
+            Arrival::Closed { gaps, .. } => gaps,
             Arrival::Open { .. } => None,
         }
     }

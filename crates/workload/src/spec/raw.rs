@@ -10,7 +10,8 @@
 //! fua = "0 %"                    flush_every = 32                priority = "normal"
 //! size = "16 KiB"                or [{ size = "4 KiB", share = "60 %" }, …]
 //! address = "uniform"            or { pattern = "zipf", theta = 0.99, scatter = true }, …
-//! arrival = { queue_depth = 32 } or { rate = "20 k/s", process = "poisson", busy = "10 ms", idle = "90 ms" }
+//! arrival = { queue_depth = 32 } or { queue_depth = 32, cycle = 1000, without_gap = "70 %", gap = "1 ms" }
+//!                                or { rate = "20 k/s", process = "poisson", busy = "10 ms", idle = "90 ms" }
 //! ```
 
 use std::fmt;
@@ -141,6 +142,9 @@ pub(super) struct RawArrival {
     pub(super) process: Option<Spanned<RawProcess>>,
     pub(super) busy: Option<Spanned<Q<Nanos>>>,
     pub(super) idle: Option<Spanned<Q<Nanos>>>,
+    pub(super) cycle: Option<Spanned<u64>>,
+    pub(super) without_gap: Option<Spanned<Q<Share>>>,
+    pub(super) gap: Option<Spanned<Q<Nanos>>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
