@@ -32,6 +32,7 @@ mod locks;
 mod paftl;
 mod paths;
 mod program;
+mod rcftl;
 mod references;
 mod reprogram;
 mod retries;
@@ -222,6 +223,7 @@ pub const BENCHES: &[Bench] = &[
     bounded::BENCH,
     copied::BENCH,
     endurance::BENCH,
+    rcftl::BENCH,
     told::BENCH,
     conflicts::BENCH,
     paftl::BENCH,
