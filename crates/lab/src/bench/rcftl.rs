@@ -25,6 +25,7 @@ pub(super) const BENCH: Bench = Bench {
             "Share of FastGC's IOPS that classes of blocks add to quotas of the worst class at the last P/E count, mean of the loads",
         ),
         m("aware-first-last", "share", "The same, where classes of blocks come before quotas"),
+        m("fastgc-least-load", "ratio", "IOPS of rcFTL over FastGC, mean of all P/E counts, the least of the loads"),
         m("fastgc-least", "ratio", "IOPS of rcFTL over FastGC, the least of all loads and P/E counts"),
         m("aware-share-rise", "share", "Part of classes of blocks in the gain over FastGC at the last P/E count, less that of a new drive"),
         m("gain-falls", "share", "Loads whose gain over no copies is less at the last P/E count than on a new drive"),
@@ -51,6 +52,7 @@ pub(super) const BENCH: Bench = Bench {
             "ratio",
             "Write amplification of quotas of blocks over that of no copies under the last load, mean of all P/E counts",
         ),
+        m("last-waf-apart", "ratio", "The same, less the mean of the other loads"),
         m("copied", "share", "Pages moved inside the dies by rcFTL, of all pages that it moves, of all runs together"),
     ],
     on: On::Drives,
@@ -150,6 +152,8 @@ fn judge_speed(at: &At, table: &Table, findings: &mut Findings) {
     findings.set("aware-last", mean(&parts(table, last, RCFTL, UNAWARE)));
     findings.set("aware-first-last", mean(&parts(table, last, PER_PAGE, FASTGC)));
     findings.set("fastgc-least", least(&over_fastgc));
+    let of_load = |load: usize| mean(&(0..=last).map(|age| ratios(table, age, RCFTL, FASTGC, iops)[load]).collect::<Vec<f64>>());
+    findings.set("fastgc-least-load", least(&(0..at.workloads.len()).map(of_load).collect::<Vec<f64>>()));
     let aware = |age: usize| mean(&parts(table, age, RCFTL, UNAWARE)) / mean(&parts(table, age, RCFTL, FASTGC));
     findings.set("aware-share-rise", aware(last) - aware(0));
     findings.set("gain-falls", share(gains(0).iter().zip(gains(last)).map(|(new, old)| old < *new)));
@@ -180,7 +184,9 @@ fn judge_wear(at: &At, table: &Table, findings: &mut Findings) {
     let last_load = at.workloads.len() - 1;
     let others: Vec<usize> = (0..last_load).collect();
     findings.set("block-waf-falls", share(falls(RCFTL, &others).iter().map(|change| *change < 0.0)));
-    findings.set("last-waf", mean(&ages.clone().map(|age| over_none(RCFTL, age)[last_load]).collect::<Vec<f64>>()));
+    let of_load = |load: usize| mean(&ages.clone().map(|age| over_none(RCFTL, age)[load]).collect::<Vec<f64>>());
+    findings.set("last-waf", of_load(last_load));
+    findings.set("last-waf-apart", of_load(last_load) - mean(&others.iter().map(|&load| of_load(load)).collect::<Vec<f64>>()));
     for (load, name) in at.workloads.iter().enumerate() {
         let of = |drive: usize| (at.drives[drive].clone(), ages.clone().map(|age| over_none(drive, age)[load]).collect());
         findings.figures.push(Figure::Columns(Columns {
