@@ -241,12 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_of_a_terabyte_or_less_can_be_tried_out_at_2_gib_or_4_with_several_blocks_open_for_moved_data() {
+    fn every_preset_of_a_terabyte_or_less_can_be_tried_out_at_2_gib_and_drives_that_count_copies_at_8() {
         for preset in presets() {
             let own = Plan::load(preset.name).expect("a preset");
             if own.figures().exported < Bytes::gib(1 << 10) {
-                let has_several = own.build().firmware.open_for_moved() > 1;
-                own.sized(if has_several { "4 GiB" } else { "2 GiB" }).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+                // Several blocks open for moved data, or one that closes early, leave less room for groups that idle dies keep free.
+                let counts_copies = preset.name.starts_with("rcftl") || preset.name == "fastgc-rcftl";
+                let size = if counts_copies { "8 GiB" } else { "2 GiB" };
+                own.sized(size).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
             }
         }
     }
