@@ -241,7 +241,7 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
     figures(at, [base, at_once, ours], findings);
 }
 
-/// Records the order of the classes of reads, and what those of high priority gain, with both kinds of weights: each the baseline's run and the one by priority.
+/// Records the order of the classes of reads, and what high priority gains, with both kinds of weights: of each the run of the baseline and ours.
 fn by_class(findings: &mut Findings, weighted: [[&Ran; 2]; 2]) {
     let names = [["ordered", "high-gain", "high-over-low"], ["ordered-equal", "high-gain-equal", "high-over-low-equal"]];
     for ([base, ours], [ordered, gain, apart]) in weighted.into_iter().zip(names) {
