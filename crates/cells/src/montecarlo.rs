@@ -10,6 +10,7 @@ use wordline_units::random::{Draw, Stream};
 use crate::condition::Condition;
 use crate::effects;
 use crate::model::Model;
+use crate::physics::Physics;
 use crate::variation::{Traits, listed};
 use crate::wordline::References;
 
@@ -153,15 +154,9 @@ fn age(model: &Model, traits: &Traits, condition: &Condition, loops: u32, states
     let (bottom, top) = (levels[0], levels[count - 2]);
     let span = (top - bottom).max(1e-9);
     let noise = physics.states.noise * traits.noise;
-    let added = effects::wear_noise(&physics.wear, w)
-        + effects::retention_noise(&physics.retention, w, condition.retention)
-        + effects::open_noise(&physics.open_interval, condition.open_interval)
-        + crate::flag::disturb(&physics.flag, f64::from(condition.lock_dose));
+    let added = added_noise(physics, w, condition);
     let top_loss = effects::top_loss(&physics.retention, w, condition.retention) * traits.loss;
-    let erased = physics.states.erased_mean
-        + effects::wear_erased_lift(&physics.wear, w)
-        + physics.ispp.disturb * f64::from(loops)
-        + if condition.gently_erased { physics.ispe.gentle_shift } else { 0.0 };
+    let erased = erased_mean(physics, w, loops, condition);
     for (cell, &state) in states.iter().enumerate() {
         let state = usize::from(state);
         let programmed = state > 0;
@@ -218,4 +213,20 @@ fn age(model: &Model, traits: &Traits, condition: &Condition, loops: u32, states
         v -= lost * spread(physics.retention.spread, dice);
         voltages[cell] = v;
     }
+}
+
+/// Variance added to the noise of cells after their program, relative.
+fn added_noise(physics: &Physics, w: f64, condition: &Condition) -> f64 {
+    effects::wear_noise(&physics.wear, w)
+        + effects::retention_noise(&physics.retention, w, condition.retention)
+        + effects::open_noise(&physics.open_interval, condition.open_interval)
+        + crate::flag::disturb(&physics.flag, f64::from(condition.lock_dose))
+}
+
+/// Mean voltage of erased cells after a program of `loops`.
+fn erased_mean(physics: &Physics, w: f64, loops: u32, condition: &Condition) -> f64 {
+    physics.states.erased_mean
+        + effects::wear_erased_lift(&physics.wear, w)
+        + physics.ispp.disturb * f64::from(loops)
+        + if condition.gently_erased { physics.ispe.gentle_shift } else { 0.0 }
 }

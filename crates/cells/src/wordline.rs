@@ -3,6 +3,7 @@
 use crate::condition::Condition;
 use crate::effects;
 use crate::model::Model;
+use crate::physics::Physics;
 use crate::program::LEVELS;
 use crate::state::{State, Tail};
 use crate::variation::Traits;
@@ -105,6 +106,14 @@ impl<'a> Drift<'a> {
     }
 }
 
+/// Variance of the noise of cells over that just after program.
+fn widening(physics: &Physics, w: f64, condition: &Condition) -> f64 {
+    1.0 + effects::wear_noise(&physics.wear, w)
+        + effects::retention_noise(&physics.retention, w, condition.retention)
+        + effects::open_noise(&physics.open_interval, condition.open_interval)
+        + crate::flag::disturb(&physics.flag, f64::from(condition.lock_dose))
+}
+
 impl Wordline {
     pub(crate) fn new(model: &Model, traits: &Traits, condition: &Condition) -> Wordline {
         let physics = model.physics();
@@ -119,11 +128,7 @@ impl Wordline {
         let width = model.placement();
 
         let noise = physics.states.noise * traits.noise;
-        let widening = 1.0
-            + effects::wear_noise(&physics.wear, w)
-            + effects::retention_noise(&physics.retention, w, condition.retention)
-            + effects::open_noise(&physics.open_interval, condition.open_interval)
-            + crate::flag::disturb(&physics.flag, f64::from(condition.lock_dose));
+        let widening = widening(physics, w, condition);
         let interference = if condition.neighbour { physics.interference.spread } else { 0.0 };
         let drift = Drift::new(model, traits, condition, w, loops);
         let mut states = [State::default(); LEVELS + 1];

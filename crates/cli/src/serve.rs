@@ -43,23 +43,10 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     let (drive, plan, settings) = options.options.load_served(options.drive.as_deref(), options.media.as_deref())?;
     plan.notes().iter().for_each(|note| eprintln!("wordline: {}: {note}", plan.name()));
     let config = plan.build();
-    if let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().hooks.has(Hook::KeyStore)) {
-        return Err(Failure::Usage(format!(
-            "{}: techniques.{} is on, and a served drive keeps its bytes as they are written, not encrypted: expected a drive without it, such as secssd",
-            plan.name(),
-            choice.card().name
-        )));
-    }
+    refuse_keys(&plan, &config)?;
     let (size, unit) = (config.exported(), config.firmware.unit);
     warnings(&config).iter().for_each(|warning| eprintln!("{warning}"));
-    let about = About {
-        name: plan.name().to_owned(),
-        plan_hash: plan.media_number(),
-        seed: plan.seed(),
-        again: again(&drive, &settings, plan.seed()),
-        is_used: false,
-        is_read_only: false,
-    };
+    let about = about(&plan, again(&drive, &settings, plan.seed()));
     let patience = Patience { awake: if options.timing == Timing::Off { Duration::ZERO } else { AWAKE }, ..Patience::default() };
     let scratch = config.clone();
     let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
@@ -82,11 +69,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     if link > Duration::ZERO {
         disk.allow_for(link);
     }
-    let kept_by = match options.media {
-        None => "its bytes were in memory, and are gone",
-        Some(_) if is_read_only => "nothing was written to its media",
-        Some(_) => "what was flushed is on its media",
-    };
+    let kept_by = kept_by(options, is_read_only);
     disk.on_power_cut(move |what| {
         eprintln!("wordline: {what}; {kept_by}");
         std::process::exit(POWER_CUT);
@@ -99,10 +82,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     let metrics = doors.metrics.map(|door| door.serve(Arc::clone(&disk))).transpose().map_err(failed)?;
     let disks: Vec<(_, Arc<dyn Disk>)> = vec![(export, disk.clone())];
     let running = serve_on(doors.disks, disks, serving).map_err(failed)?;
-    let uri = match running.address() {
-        Address::Unix(path) => format!("{scheme}+unix:///{}?socket={}", options.export, path.display()),
-        Address::Tcp(address) => format!("{scheme}://{address}/{}", options.export),
-    };
+    let uri = uri(scheme, running.address(), &options.export);
     files::write_or_print("-", &uri)?;
     list.filter(|&name| name == "-").map_or(Ok(()), |name| files::write_or_print(name, &doubtful))?;
     if let (Address::Tcp(_), "nbd") = (running.address(), scheme) {
@@ -111,10 +91,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     let controlled = control.as_ref().map_or(String::new(), |control| format!("; control socket {}", control.path().display()));
     eprintln!("{}: {}, {kept}; timing {}{controlled}; stop with Ctrl-C", plan.name(), Bytes(size.0), options.timing);
     if let Some(metrics) = &metrics {
-        eprintln!("metrics at http://{}/metrics", metrics.address());
-        if !metrics.address().ip().is_loopback() {
-            eprintln!("whoever reaches that address can read the metrics; there is no password, and nothing else that can be done there");
-        }
+        show_metrics(metrics.address());
     }
     readiness::tell(State::Ready(&uri));
     let who = stop.wait_until_asked();
@@ -124,13 +101,60 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         "{who}: stopping: requests under way are answered and everything is written down; another signal, a second or more later, gives up at once"
     );
     stopping::take_down(running, control, &disk, &stop)?;
+    farewell(options, is_read_only);
+    Ok(())
+}
+
+/// The drive by its plan, fresh and to be written; `again`: the command that serves it again.
+fn about(plan: &Plan, again: Vec<String>) -> About {
+    About { name: plan.name().to_owned(), plan_hash: plan.media_number(), seed: plan.seed(), again, is_used: false, is_read_only: false }
+}
+
+/// Refuses a drive that would encrypt what it keeps.
+fn refuse_keys(plan: &Plan, config: &DriveConfig) -> Result<(), Failure> {
+    if let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().hooks.has(Hook::KeyStore)) {
+        return Err(Failure::Usage(format!(
+            "{}: techniques.{} is on, and a served drive keeps its bytes as they are written, not encrypted: expected a drive without it, such as secssd",
+            plan.name(),
+            choice.card().name
+        )));
+    }
+    Ok(())
+}
+
+/// The address of the disk `name` for clients.
+fn uri(scheme: &str, address: &Address, name: &str) -> String {
+    match address {
+        Address::Unix(path) => format!("{scheme}+unix:///{name}?socket={}", path.display()),
+        Address::Tcp(address) => format!("{scheme}://{address}/{name}"),
+    }
+}
+
+/// Writes where metrics are, and who can read them.
+fn show_metrics(address: SocketAddr) {
+    eprintln!("metrics at http://{address}/metrics");
+    if !address.ip().is_loopback() {
+        eprintln!("whoever reaches that address can read the metrics; there is no password, and nothing else that can be done there");
+    }
+}
+
+/// The fate of the bytes of a drive whose power was cut.
+fn kept_by(options: &ServeOptions, is_read_only: bool) -> &'static str {
+    match options.media {
+        None => "its bytes were in memory, and are gone",
+        Some(_) if is_read_only => "nothing was written to its media",
+        Some(_) => "what was flushed is on its media",
+    }
+}
+
+/// Writes what has become of the data of a server that has stopped.
+fn farewell(options: &ServeOptions, is_read_only: bool) {
     let acknowledged = if options.media.is_some() { "is on its media" } else { "was in memory, and is gone" };
     if is_read_only {
         eprintln!("stopped; nothing was written to its media");
     } else {
         eprintln!("stopped; everything that was acknowledged {acknowledged}");
     }
-    Ok(())
 }
 
 /// A line about the drive, for clients: how large it is, and of what.

@@ -81,25 +81,19 @@ impl Drop for Keys {
     }
 }
 
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(0.0)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or("?").to_owned()
+}
+
 /// One view, of no more than `height` lines of [`WIDTH`] columns. `before`: the status so many seconds ago, for rates of the present.
 fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<String> {
     let (live, drive) = (&status["live"], &status["drive"]);
-    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let mut lines = Vec::new();
-    let state = if live["worn_out"] == true {
-        "WORN OUT, reads only".to_owned()
-    } else if let Some(trouble) = live["media"]["trouble"].as_str() {
-        format!("TROUBLE: {trouble}")
-    } else {
-        format!("survives: {}", text(&live["media"]["survives"]))
-    };
-    lines.push(format!(
-        "{}  {:.1} GiB  timing {}  {state}",
-        text(&drive["name"]),
-        number(&live["size"]) / f64::from(1 << 30),
-        text(&live["timing"])
-    ));
+    lines.push(head(status));
     let (then, seconds, since) = match before {
         Some((before, seconds)) => (before, seconds, "now"),
         None => (&Value::Null, number(&live["wall_seconds"]), "mean"),
@@ -120,33 +114,8 @@ fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<St
         number(&drive["host"]["failed"])
     ));
     lines.push("latency us, in the drive's time    mean      p50      p99    p99.9      max".to_owned());
-    for op in ["read", "write", "flush"] {
-        let latency = &drive["latency_us"][op];
-        if latency.is_object() {
-            let at = |key: &str| number(&latency[key]);
-            lines.push(format!(
-                "  {op:<29} {:>8.1} {:>8.1} {:>8.1} {:>8.1} {:>8.1}",
-                at("mean"),
-                at("p50"),
-                at("p99"),
-                at("p999"),
-                at("max")
-            ));
-        }
-    }
-    let waf = &drive["waf"];
-    let part = |key: &str| number(&waf[key]);
-    let total = waf["total"].as_f64().map_or("-".to_owned(), |total| format!("{total:.3}"));
-    lines.push(format!(
-        "WAF {total} = host {:.3} + gc {:.3} + fill {:.3} + wear {:.3} + recovery {:.3} + padding {:.3} + rest {:.3}",
-        part("host"),
-        part("gc"),
-        part("fill"),
-        part("wear"),
-        part("recovery"),
-        part("padding"),
-        part("disturb") + part("retire") + part("sanitise") + part("refresh")
-    ));
+    lines.extend(latencies(drive));
+    lines.push(amplification(&drive["waf"]));
     lines.push(format!(
         "erases {}  of a block {} to {}, mean {:.1}  free groups {}  bad {}",
         number(&drive["erases"]),
@@ -178,6 +147,55 @@ fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<St
         lines.push(format!("… and {hidden} more"));
     }
     lines.iter().map(|line| line.chars().take(WIDTH).collect()).collect()
+}
+
+/// The line of what the drive is, and how it is.
+fn head(status: &Value) -> String {
+    let (live, drive) = (&status["live"], &status["drive"]);
+    let state = if live["worn_out"] == true {
+        "WORN OUT, reads only".to_owned()
+    } else if let Some(trouble) = live["media"]["trouble"].as_str() {
+        format!("TROUBLE: {trouble}")
+    } else {
+        format!("survives: {}", text(&live["media"]["survives"]))
+    };
+    format!("{}  {:.1} GiB  timing {}  {state}", text(&drive["name"]), number(&live["size"]) / f64::from(1 << 30), text(&live["timing"]))
+}
+
+/// A line for each kind of request that was answered.
+fn latencies(drive: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for op in ["read", "write", "flush"] {
+        let latency = &drive["latency_us"][op];
+        if latency.is_object() {
+            let at = |key: &str| number(&latency[key]);
+            lines.push(format!(
+                "  {op:<29} {:>8.1} {:>8.1} {:>8.1} {:>8.1} {:>8.1}",
+                at("mean"),
+                at("p50"),
+                at("p99"),
+                at("p999"),
+                at("max")
+            ));
+        }
+    }
+    lines
+}
+
+/// The line of the write amplification and its causes.
+fn amplification(waf: &Value) -> String {
+    let part = |key: &str| number(&waf[key]);
+    let total = waf["total"].as_f64().map_or("-".to_owned(), |total| format!("{total:.3}"));
+    format!(
+        "WAF {total} = host {:.3} + gc {:.3} + fill {:.3} + wear {:.3} + recovery {:.3} + padding {:.3} + rest {:.3}",
+        part("host"),
+        part("gc"),
+        part("fill"),
+        part("wear"),
+        part("recovery"),
+        part("padding"),
+        part("disturb") + part("retire") + part("sanitise") + part("refresh")
+    )
 }
 
 /// The line of failed dies, lost data, and how full the cores are.

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use wordline_cells::{effects, erase, flag, program, wear};
+use wordline_cells::{Physics, effects, erase, flag, program, wear};
 use wordline_units::calendar::{DAY, HOUR, YEAR};
 
 const WIDTH: f64 = 230.0;
@@ -32,12 +32,26 @@ fn main() -> Result<(), String> {
     let into = PathBuf::from(std::env::args_os().nth(1).ok_or("which folder?")?).join("docs/models");
     let chip = wordline_plan::Chip::load_set(wordline_lab::CHIP, &[""; 0]).map_err(|error| error.to_string())?;
     let physics = chip.physics();
+    let panels: Vec<Panel<'_>> = [of_states(physics), of_cycles(physics), of_locks(physics)].into_iter().flatten().collect();
+    std::fs::create_dir_all(&into).map_err(|error| error.to_string())?;
+    let path = into.join("cells-effects.svg");
+    std::fs::write(&path, svg(&panels)).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn over<'p>(title: &'static str, x: &'static str, from: f64, to: f64, curves: Vec<Drawn<'p>>) -> Panel<'p> {
+    Panel { title, x, from, to, log: false, curves }
+}
+
+fn decades<'p>(title: &'static str, x: &'static str, from: f64, to: f64, curves: Vec<Drawn<'p>>) -> Panel<'p> {
+    Panel { title, x, from, to, log: true, curves }
+}
+
+/// Effects on the states of cells.
+fn of_states(physics: &Physics) -> Vec<Panel<'_>> {
     let reference = physics.wear.reference;
-    let (day, year) = (DAY as f64, YEAR as f64);
-    let over = |title, x, from, to, curves| Panel { title, x, from, to, log: false, curves };
-    let decades = |title, x, from, to, curves| Panel { title, x, from, to, log: true, curves };
     let w = move |cycles: f64| cycles / reference;
-    let panels = vec![
+    let day = DAY as f64;
+    vec![
         over("noise variance added by wear", "P/E cycles", 0.0, 16e3, vec![curve("", move |pe| effects::wear_noise(&physics.wear, w(pe)))]),
         over(
             "rise by wear, mV",
@@ -78,6 +92,13 @@ fn main() -> Result<(), String> {
             physics.open_interval.time / day,
             vec![curve("", move |days| effects::open_noise(&physics.open_interval, days * day))],
         ),
+    ]
+}
+
+/// Effects of programs, rests and erases.
+fn of_cycles(physics: &Physics) -> Vec<Panel<'_>> {
+    let day = DAY as f64;
+    vec![
         over("faster programs by wear, mV", "P/E cycles", 0.0, 16e3, vec![curve("", move |pe| program::wear_speed(&physics.ispp, pe))]),
         decades(
             "share of a cycle's traps that heals",
@@ -107,6 +128,13 @@ fn main() -> Result<(), String> {
             0.4,
             vec![curve("", move |field| erase::gentle_stress(&physics.ispe, field))],
         ),
+    ]
+}
+
+/// Effects of time on locks.
+fn of_locks(physics: &Physics) -> Vec<Panel<'_>> {
+    let year = YEAR as f64;
+    vec![
         over(
             "flag cells that read as locked",
             "years after the lock",
@@ -124,10 +152,7 @@ fn main() -> Result<(), String> {
             5.0 * year / HOUR as f64,
             vec![curve("V6", move |hours| flag::select_centre(&physics.select, 5.0, 300.0, hours * HOUR as f64) / 1e3)],
         ),
-    ];
-    std::fs::create_dir_all(&into).map_err(|error| error.to_string())?;
-    let path = into.join("cells-effects.svg");
-    std::fs::write(&path, svg(&panels)).map_err(|error| format!("{}: {error}", path.display()))
+    ]
 }
 
 fn svg(panels: &[Panel<'_>]) -> String {

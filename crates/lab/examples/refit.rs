@@ -176,6 +176,20 @@ fn stepwise(start: &[f64], parameters: &[Parameter], most: u32, residuals: &mut 
     at
 }
 
+/// The parameters that are asked for, of the chip's file but for those that start elsewhere.
+fn parameters(only: &[String], starts: &[(String, String)]) -> Vec<Parameter> {
+    let text = include_str!("../../../chips/tlc48.toml");
+    let is_asked = |key: &str| only.is_empty() || only.iter().any(|word| key.contains(word.as_str()));
+    FREE.iter()
+        .filter(|(key, _)| is_asked(key))
+        .map(|&(key, step)| {
+            let set = starts.iter().rev().find(|(known, _)| known == key).and_then(|(_, value)| number_of(value));
+            let (start, unit) = set.or_else(|| value_of(text, key)).unwrap_or_else(|| panic!("{key} is not in the chip's file"));
+            Parameter { key, start, unit, step }
+        })
+        .collect()
+}
+
 fn refit() -> Result<(), LabError> {
     let (mut rounds, mut walk, mut seeds, mut only, mut names, mut starts) = (3, 0, 6, Vec::new(), Vec::new(), Vec::new());
     for word in std::env::args().skip(1) {
@@ -192,17 +206,7 @@ fn refit() -> Result<(), LabError> {
         return Err(LabError::unknown("parameter", word, FREE.iter().map(|(key, _)| *key)));
     }
     let studies: Vec<Study> = select(&names)?.into_iter().filter(|study| !study.is_of_drives()).collect();
-    let text = include_str!("../../../chips/tlc48.toml");
-    let is_asked = |key: &str| only.is_empty() || only.iter().any(|word| key.contains(word.as_str()));
-    let parameters: Vec<Parameter> = FREE
-        .iter()
-        .filter(|(key, _)| is_asked(key))
-        .map(|&(key, step)| {
-            let set = starts.iter().rev().find(|(known, _)| known == key).and_then(|(_, value)| number_of(value));
-            let (start, unit) = set.or_else(|| value_of(text, key)).unwrap_or_else(|| panic!("{key} is not in the chip's file"));
-            Parameter { key, start, unit, step }
-        })
-        .collect();
+    let parameters = parameters(&only, &starts);
     let fixed: Vec<String> = starts
         .iter()
         .filter(|(key, _)| !parameters.iter().any(|parameter| parameter.key == key))

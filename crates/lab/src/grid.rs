@@ -324,6 +324,12 @@ impl Summary {
                     .collect(),
             }),
         ];
+        figures.push(self.over_wear(grid));
+        figures
+    }
+
+    /// Error rate over wear and retention, or over wear and reads where there is one retention and several counts of reads.
+    fn over_wear(&self, grid: &Grid) -> Figure {
         let (kept, reads) = (grid.retention.seconds.len(), grid.reads.len());
         let across: Vec<String> = if kept > 1 || reads == 1 {
             grid.retention.seconds.iter().map(|kept| span_text(*kept)).collect()
@@ -331,7 +337,7 @@ impl Summary {
             grid.reads.iter().map(u64::to_string).collect()
         };
         let step = if kept > 1 || reads == 1 { reads } else { 1 };
-        figures.push(Figure::Heat(Heat {
+        Figure::Heat(Heat {
             title: format!("Error rate over wear and {}", if kept > 1 || reads == 1 { "retention" } else { "reads" }),
             note: "default references, mean over the lot".to_owned(),
             x: if kept > 1 || reads == 1 {
@@ -350,8 +356,7 @@ impl Summary {
                 .collect(),
             columns: across,
             log: true,
-        }));
-        figures
+        })
     }
 }
 

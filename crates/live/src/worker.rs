@@ -429,12 +429,7 @@ impl Worker {
             let Some(mut job) = self.jobs.get_mut(done.request.0 as usize).and_then(Option::take) else { continue };
             // Another request may use its buffer.
             let payload = if job.is_read { Vec::new() } else { self.drive.take_bytes(done.request) };
-            if let Some(clock) = &self.clock {
-                let late = clock.after(self.link).saturating_sub(at);
-                self.lateness.answers += 1;
-                self.lateness.sum += late;
-                self.lateness.max = self.lateness.max.max(late);
-            }
+            self.count_lateness(at);
             job.has_freed |= done.op == HostOp::Trim && done.blank < done.sectors;
             self.zeroing -= usize::from(job.pieces.zeroed().is_some());
             // Programmed data is acknowledged once it has its place.
@@ -470,12 +465,7 @@ impl Worker {
                         let (at, why) = self.lost_in(&done);
                         client.fail_at(at, Errno::Io, why);
                     } else if !done.ok {
-                        let why = if self.drive.is_worn_out() {
-                            "the drive is worn out and takes no more writes"
-                        } else {
-                            "the data cannot be corrected"
-                        };
-                        client.fail(Errno::Io, why);
+                        client.fail(Errno::Io, self.failure());
                     } else if is_read {
                         let bytes = self.drive.bytes_of(done.request);
                         client.fill(|into| {
@@ -494,6 +484,21 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Counts how late, by the wall's clock, a request is answered that was completed at `at`.
+    fn count_lateness(&mut self, at: Nanos) {
+        if let Some(clock) = &self.clock {
+            let late = clock.after(self.link).saturating_sub(at);
+            self.lateness.answers += 1;
+            self.lateness.sum += late;
+            self.lateness.max = self.lateness.max.max(late);
+        }
+    }
+
+    /// The reason why a request other than a read fails.
+    fn failure(&self) -> &'static str {
+        if self.drive.is_worn_out() { "the drive is worn out and takes no more writes" } else { "the data cannot be corrected" }
     }
 
     /// Adds a note to the recordings about an event that they have no columns for.

@@ -152,34 +152,83 @@ fn bolder<T: Scale>(one: Says<T>, other: Says<T>) -> bool {
     proposed(&one) > proposed(&other) || cap(&one) > cap(&other)
 }
 
+/// Questions to a technique, and its answers that are not the neutral ones.
+struct Asking<'a, 'c> {
+    technique: &'a dyn Technique,
+    ctx: &'a Ctx<'c>,
+    layout: &'a Layout,
+    answers: Vec<(Hook, String)>,
+}
+
+impl Asking<'_, '_> {
+    fn note(&mut self, hook: Hook, is_neutral: bool, answer: String) {
+        if !is_neutral {
+            self.answers.push((hook, answer));
+        }
+    }
+
+    /// Asks for work, and for memos of the news.
+    fn news(&mut self, news: &News) -> Result<(), String> {
+        let Asking { technique, ctx, layout, .. } = *self;
+        let work = technique.work(ctx, news);
+        if let Some(work) = work {
+            let is_there = match work.kind {
+                WorkKind::Rewrite(group) => group.index() < layout.group_count(),
+                WorkKind::Measure { at, .. } => at.group.index() < layout.group_count() && u32::from(at.plane.0) < layout.planes,
+                WorkKind::Collect(die) => u32::from(die.0) < layout.dies,
+            };
+            if !is_there {
+                return Err(format!("it wants work done where nothing is: {work:?}"));
+            }
+        }
+        // Work is asked for because of news that has been heard.
+        let heard = technique.card().hooks.has(news.hook());
+        self.note(Hook::Work, work.is_none() || !heard, format!("{work:?}"));
+        let memo = technique.remember(ctx, news);
+        if memo.is_some_and(|memo| memo.slot >= Memo::SLOTS) {
+            return Err(format!("it remembers in a slot that is not there: {memo:?}"));
+        }
+        self.note(Hook::Remember, memo.is_none() || !heard, format!("{memo:?}"));
+        Ok(())
+    }
+
+    /// Asks about reads: their errors, and the next rung of one that failed.
+    fn reads(&mut self, draw: &mut Draw) -> Result<(), String> {
+        let Asking { technique, ctx, layout, .. } = *self;
+        let estimate = technique.estimate(ctx, draw_page(draw, layout));
+        self.note(Hook::Estimate, estimate.is_err(), format!("{estimate:?}"));
+        let (at, tried) = (draw_page(draw, layout), draw_tries(draw));
+        let rung = technique.rung(ctx, at, &Failed { tried: &tried, errors: 70 + draw.below(200) as u32 });
+        if let Some(rung) = rung
+            && tried.contains(&rung.next)
+        {
+            return Err(format!("it would try {:?} twice, after {tried:?}", rung.next));
+        }
+        self.note(Hook::Rung, rung.is_none(), format!("{rung:?}"));
+        Ok(())
+    }
+
+    /// Asks about copies: their way, and where their data fits.
+    fn copies(&mut self, draw: &mut Draw) -> Result<(), String> {
+        let Asking { technique, ctx, layout, .. } = *self;
+        let copy = draw_copy(draw, layout);
+        let way: Says<Way> = technique.way(ctx, &copy);
+        self.note(Hook::Way, says_nothing(&way), format!("{way:?}"));
+        let data = draw_data(draw, layout);
+        let fit = technique.fit(ctx, &data, &Place { group: draw_group(draw, layout), is_open: draw.happens(0.5) });
+        if fit == Fit::Never && data.way == Way::Bus {
+            return Err(format!("it lets data of the bus go nowhere: {data:?}"));
+        }
+        self.note(Hook::Fit, fit == Fit::Exact, format!("{fit:?}"));
+        Ok(())
+    }
+}
+
 /// Ask every question once; the answers that are not the neutral ones. What is asked is drawn by `by`.
 fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &News, by: u64) -> Result<Answers, String> {
     let draw = &mut Draw::new(by, Stream::Mix, 78);
-    let mut answers = Vec::new();
-    let mut note = |hook: Hook, is_neutral: bool, answer: String| {
-        if !is_neutral {
-            answers.push((hook, answer));
-        }
-    };
-    let work = technique.work(ctx, news);
-    if let Some(work) = work {
-        let is_there = match work.kind {
-            WorkKind::Rewrite(group) => group.index() < layout.group_count(),
-            WorkKind::Measure { at, .. } => at.group.index() < layout.group_count() && u32::from(at.plane.0) < layout.planes,
-            WorkKind::Collect(die) => u32::from(die.0) < layout.dies,
-        };
-        if !is_there {
-            return Err(format!("it wants work done where nothing is: {work:?}"));
-        }
-    }
-    // Work is asked for because of news that has been heard.
-    let heard = technique.card().hooks.has(news.hook());
-    note(Hook::Work, work.is_none() || !heard, format!("{work:?}"));
-    let memo = technique.remember(ctx, news);
-    if memo.is_some_and(|memo| memo.slot >= Memo::SLOTS) {
-        return Err(format!("it remembers in a slot that is not there: {memo:?}"));
-    }
-    note(Hook::Remember, memo.is_none() || !heard, format!("{memo:?}"));
+    let mut asking = Asking { technique, ctx, layout, answers: Vec::new() };
+    asking.news(news)?;
     let exposed = StaleSecrets {
         group: draw_group(draw, layout),
         pages: 1 + draw.below(9) as u32,
@@ -188,65 +237,48 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
         has_failed: draw.happens(0.2),
     };
     let method = technique.sanitise(ctx, &exposed);
-    note(Hook::Sanitise, method.is_none(), format!("{method:?}"));
+    asking.note(Hook::Sanitise, method.is_none(), format!("{method:?}"));
     let store = technique.key_store();
-    note(Hook::KeyStore, store.is_none(), format!("{store:?}"));
+    asking.note(Hook::KeyStore, store.is_none(), format!("{store:?}"));
     let at = draw_unit(draw, layout);
     let settings = technique.program_settings(ctx, &at);
     if settings.is_some() && !technique.card().asks.contains(&Ask::Programs) {
         return Err("it sets programs, which its card does not ask for".to_owned());
     }
-    note(Hook::ProgramSettings, settings.is_none_or(|settings| settings == ProgramSettings::DEFAULT), format!("{settings:?}"));
+    asking.note(Hook::ProgramSettings, settings.is_none_or(|settings| settings == ProgramSettings::DEFAULT), format!("{settings:?}"));
     let report = draw_program(draw, layout);
     let distrusts = technique.distrusts(ctx, &report);
-    note(Hook::Distrusts, !distrusts, format!("{distrusts}"));
+    asking.note(Hook::Distrusts, !distrusts, format!("{distrusts}"));
     let group = draw_group(draw, layout);
     let wear = technique.wear_of(ctx, group);
-    note(Hook::WearOf, wear.is_err(), format!("{wear:?} of {group:?}"));
-    let estimate = technique.estimate(ctx, draw_page(draw, layout));
-    note(Hook::Estimate, estimate.is_err(), format!("{estimate:?}"));
-    let (at, tried) = (draw_page(draw, layout), draw_tries(draw));
-    let rung = technique.rung(ctx, at, &Failed { tried: &tried, errors: 70 + draw.below(200) as u32 });
-    if let Some(rung) = rung
-        && tried.contains(&rung.next)
-    {
-        return Err(format!("it would try {:?} twice, after {tried:?}", rung.next));
-    }
-    note(Hook::Rung, rung.is_none(), format!("{rung:?}"));
-    let copy = draw_copy(draw, layout);
-    let way: Says<Way> = technique.way(ctx, &copy);
-    note(Hook::Way, says_nothing(&way), format!("{way:?}"));
-    let data = draw_data(draw, layout);
-    let fit = technique.fit(ctx, &data, &Place { group: draw_group(draw, layout), is_open: draw.happens(0.5) });
-    if fit == Fit::Never && data.way == Way::Bus {
-        return Err(format!("it lets data of the bus go nowhere: {data:?}"));
-    }
-    note(Hook::Fit, fit == Fit::Exact, format!("{fit:?}"));
+    asking.note(Hook::WearOf, wear.is_err(), format!("{wear:?} of {group:?}"));
+    asking.reads(draw)?;
+    asking.copies(draw)?;
     let conflict = draw_conflict(draw, layout);
     let busy = conflict.busy;
     let stop = technique.stop(ctx, &conflict);
-    note(Hook::Stop, says_nothing(&stop), format!("{stop:?}"));
+    asking.note(Hook::Stop, says_nothing(&stop), format!("{stop:?}"));
     let served = std::array::from_fn(|_| draw.below(3) as u16);
     let hold = technique.hold(ctx, &Held { busy, served, next: draw_priority(draw), is_out_of_groups: draw.happens(0.2) });
-    note(Hook::Hold, says_nothing(&hold), format!("{hold:?}"));
+    asking.note(Hook::Hold, says_nothing(&hold), format!("{hold:?}"));
     let other = Work { kind: WorkKind::Rewrite(draw_group(draw, layout)), cause: Cause::Disturb, due: NEVER };
     let start = technique.may_work(ctx, &other, &Waiting { since: Nanos::ZERO, reads: None });
-    note(Hook::MayWork, says_nothing(&start), format!("{start:?}"));
+    asking.note(Hook::MayWork, says_nothing(&start), format!("{start:?}"));
     let idle = technique.idle_after();
-    note(Hook::Idle, idle.is_none(), format!("{idle:?}"));
+    asking.note(Hook::Idle, idle.is_none(), format!("{idle:?}"));
     let wake = technique.wake_at();
-    note(Hook::Timer, wake.is_none(), format!("{wake:?}"));
+    asking.note(Hook::Timer, wake.is_none(), format!("{wake:?}"));
     let (group, asks) = (draw_group(draw, layout), |ask: &Ask| matches!(ask, Ask::Spared(_)));
     let spared = technique.erase_settings(ctx, group).filter(|settings| *settings != EraseSettings::default());
     if spared.is_some() && !technique.card().asks.iter().any(asks) {
         return Err("it has wordlines spared, which its card does not ask for".to_owned());
     }
-    note(Hook::EraseSettings, spared.is_none(), format!("{spared:?}"));
+    asking.note(Hook::EraseSettings, spared.is_none(), format!("{spared:?}"));
     let acts = stop.iter().any(|say| matches!(say, Say::Propose(urgency) if *urgency != Urgency::LEAST));
     if (acts || settings.is_some() || distrusts || method.is_some()) && !technique.card().asks.contains(&Ask::OneProgram) {
         return Err("it acts on programs, and its card does not ask for one program at a time".to_owned());
     }
-    Ok(Answers(answers))
+    Ok(Answers(asking.answers))
 }
 
 fn says_nothing<T: PartialEq>(says: &Says<T>) -> bool {

@@ -219,18 +219,7 @@ impl Harness {
                 self.pace.begin(operation, 700, good, Load { host, moved, padding, ..Load::default() });
             }
             OperationKind::Erase { target, is_set, .. } => {
-                for spot in self.flash.spots(die, &target, 1) {
-                    let index = self.flash.block_index(spot.die, spot.plane, spot.block);
-                    assert_eq!(self.twin.valid(index), 0, "{spot:?} is erased with valid data");
-                    // All that was read from it is overtaken, and the same units may lie there again before their turn comes.
-                    let is_elsewhere = |from: Spot| (from.die, from.plane, from.block) != (spot.die, spot.plane, spot.block);
-                    self.twin.moved[slot].retain(|moved| is_elsewhere(moved.1));
-                }
-                let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
-                let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
-                assert!(spared.len() <= self.scenario.config.most_spared() && is_set == (self.scenario.config.most_spared() > 0));
-                self.guarded += u64::from(!spared.is_empty());
-                self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
+                self.order_erase(operation, &target, is_set);
             }
             OperationKind::Copyback { to, .. } => {
                 let carries = matches!(operation.cause, Cause::Refresh | Cause::Disturb);
@@ -262,6 +251,24 @@ impl Harness {
                 self.pace.begin(operation, 100, good, Load::default());
             }
         }
+    }
+
+    /// Begins an erase, which no valid data may lie under.
+    fn order_erase(&mut self, operation: Operation, target: &Target, is_set: bool) {
+        let die = operation.die;
+        let slot = usize::from(die.0);
+        for spot in self.flash.spots(die, target, 1) {
+            let index = self.flash.block_index(spot.die, spot.plane, spot.block);
+            assert_eq!(self.twin.valid(index), 0, "{spot:?} is erased with valid data");
+            // All that was read from it is overtaken, and the same units may lie there again before their turn comes.
+            let is_elsewhere = |from: Spot| (from.die, from.plane, from.block) != (spot.die, spot.plane, spot.block);
+            self.twin.moved[slot].retain(|moved| is_elsewhere(moved.1));
+        }
+        let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
+        let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
+        assert!(spared.len() <= self.scenario.config.most_spared() && is_set == (self.scenario.config.most_spared() > 0));
+        self.guarded += u64::from(!spared.is_empty());
+        self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
     }
 
     /// The next moved unit of `die`, which is `lpn`. Those before it that the host has overtaken are dropped, and only those may be.

@@ -252,14 +252,7 @@ pub fn still(seed: u64) -> Scenario {
     let unit = Bytes::kib(pick(draw, &[4, 16]));
     let per_group = sheet.geometry.planes * sheet.geometry.pages() * (sheet.geometry.page.0 / unit.0) as u32;
     let program = sheet.geometry.planes * sheet.pages_per_program() * (sheet.geometry.page.0 / unit.0) as u32;
-    let mut factory_bad = vec![Vec::new(); dies as usize];
-    if faulty {
-        // No more than the spares of a plane can stand in for.
-        for marks in &mut factory_bad {
-            *marks =
-                (0..draw.below(u64::from(spare_blocks.min(6)))).map(|_| (0, draw.below(u64::from(sheet.geometry.blocks)) as u16)).collect();
-        }
-    }
+    let factory_bad = if faulty { factory_bad(draw, &sheet, dies, spare_blocks) } else { vec![Vec::new(); dies as usize] };
     let subset = draw.below(16);
     let exported = dies * data * per_group - draw.below(u64::from(program)) as u32;
     let roominess = pick(draw, &[1u64, 8, 200, 4_000]);
@@ -275,21 +268,8 @@ pub fn still(seed: u64) -> Scenario {
         exported_units: exported,
         spare_blocks,
         factory_bad,
-        buffer: BufferConfig {
-            units: buffer_units,
-            acknowledge: pick(draw, &[Acknowledge::Buffered, Acknowledge::Programmed]),
-            protection: Protection::None,
-            partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
-            load_window: Nanos::from_millis(2),
-        },
-        gc: GcConfig {
-            victim: pick(draw, VictimPolicy::ALL),
-            start,
-            floor,
-            scheduler: wordline_ftl::scheduler::Scheduler::Classic,
-            preemptible: draw.happens(0.5),
-            lazy_erase: false,
-        },
+        buffer: buffer(draw, buffer_units),
+        gc: gc(draw, start, floor),
         free_block: FreeBlockConfig {
             key: if draw.happens(0.5) { FreeBlockPolicy::Erases } else { FreeBlockPolicy::LongestFree },
             gap: pick(draw, &[None, Some(4), Some(20)]),
@@ -300,12 +280,7 @@ pub fn still(seed: u64) -> Scenario {
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: Some(Arc::new(margins())),
-        schedule: ScheduleConfig {
-            reads_first: draw.happens(0.5),
-            linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
-            held_max: None,
-            reads_in_row: None,
-        },
+        schedule: schedule(draw),
         techniques: techniques(seed, subset),
         keeps_data: false,
         checkpoint_every: None,
@@ -315,7 +290,22 @@ pub fn still(seed: u64) -> Scenario {
         seed,
         core: 0,
     };
-    let habits = Habits {
+    let habits = habits(draw, faulty, exported);
+    let mut scenario = Scenario { seed, config, habits };
+    set_programs(seed, &mut scenario);
+    let config = &mut scenario.config;
+    config.techniques.extend(asking(seed));
+    if tells_wear(&config.techniques) && config.free_block.key == FreeBlockPolicy::Erases {
+        config.free_block = FreeBlockConfig { key: FreeBlockPolicy::Wear, gap: config.free_block.gap.map(|gap| gap * 10) };
+    }
+    equip(config);
+    config.sheet.geometry.blocks += config.open_for_moved() - config.moved_blocks;
+    scenario
+}
+
+/// Habits of the host and of the dies.
+fn habits(draw: &mut Draw, faulty: bool, exported: u32) -> Habits {
+    Habits {
         program_fail: if faulty { pick(draw, &[0.0, 1e-4, 2e-3]) } else { 0.0 },
         erase_fail: if faulty { pick(draw, &[0.0, 1e-3, 1e-2]) } else { 0.0 },
         slow_reports: draw.happens(0.3),
@@ -330,10 +320,13 @@ pub fn still(seed: u64) -> Scenario {
         is_hasty: false,
         is_copying: false,
         has_stand_in: false,
-    };
-    let mut scenario = Scenario { seed, config, habits };
+    }
+}
+
+/// Lets techniques set the programs of some dies with whole wordlines, some of them in mixed order.
+fn set_programs(seed: u64, scenario: &mut Scenario) {
     let layers = &mut Draw::new(seed, Stream::Mix, 11);
-    if sheet.capabilities.program_scope == ProgramScope::Wordline && layers.happens(0.5) {
+    if scenario.config.sheet.capabilities.program_scope == ProgramScope::Wordline && layers.happens(0.5) {
         let config = &mut scenario.config;
         for declaration in DECLARATIONS.iter().filter(|declaration| declaration.card.asks.contains(&Ask::Programs)) {
             let draw = &mut own(seed, declaration);
@@ -349,14 +342,46 @@ pub fn still(seed: u64) -> Scenario {
         }
         scenario.habits.odd_programs = pick(layers, &[0.0, 0.02, 0.3]);
     }
-    let config = &mut scenario.config;
-    config.techniques.extend(asking(seed));
-    if tells_wear(&config.techniques) && config.free_block.key == FreeBlockPolicy::Erases {
-        config.free_block = FreeBlockConfig { key: FreeBlockPolicy::Wear, gap: config.free_block.gap.map(|gap| gap * 10) };
+}
+
+fn buffer(draw: &mut Draw, units: u32) -> BufferConfig {
+    BufferConfig {
+        units,
+        acknowledge: pick(draw, &[Acknowledge::Buffered, Acknowledge::Programmed]),
+        protection: Protection::None,
+        partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
+        load_window: Nanos::from_millis(2),
     }
-    equip(config);
-    config.sheet.geometry.blocks += config.open_for_moved() - config.moved_blocks;
-    scenario
+}
+
+fn gc(draw: &mut Draw, start: u32, floor: u32) -> GcConfig {
+    GcConfig {
+        victim: pick(draw, VictimPolicy::ALL),
+        start,
+        floor,
+        scheduler: wordline_ftl::scheduler::Scheduler::Classic,
+        preemptible: draw.happens(0.5),
+        lazy_erase: false,
+    }
+}
+
+fn schedule(draw: &mut Draw) -> ScheduleConfig {
+    ScheduleConfig {
+        reads_first: draw.happens(0.5),
+        linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
+        held_max: None,
+        reads_in_row: None,
+    }
+}
+
+/// Marks of bad blocks, die by die: no more than the spares of a plane can stand in for.
+fn factory_bad(draw: &mut Draw, sheet: &Sheet, dies: u32, spare_blocks: u32) -> Vec<Vec<(u8, u16)>> {
+    let mut factory_bad = vec![Vec::new(); dies as usize];
+    for marks in &mut factory_bad {
+        *marks =
+            (0..draw.below(u64::from(spare_blocks.min(6)))).map(|_| (0, draw.below(u64::from(sheet.geometry.blocks)) as u16)).collect();
+    }
+    factory_bad
 }
 
 /// What the dies can stop, and somebody who stops it. Drawn apart from all else.

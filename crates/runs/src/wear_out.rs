@@ -19,6 +19,7 @@ use wordline_plan::Plan;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Nanos, calendar};
 
+use crate::ahead::Seen;
 use crate::error::RunError;
 pub use crate::life::Ends;
 use crate::life::{End, Life, Point, World, YEAR};
@@ -164,6 +165,33 @@ enum Steps {
     Even(f64),
 }
 
+impl Steps {
+    /// Epochs that a pass takes, about.
+    fn expected(self, asked: &WearOut) -> u32 {
+        match self {
+            Steps::Growing { epochs, .. } => epochs,
+            Steps::Even(_) | Steps::None => asked.epochs,
+        }
+    }
+
+    /// Parts of the life so far within one of which its end is looked for.
+    fn parts(self) -> f64 {
+        match self {
+            Steps::Growing { parts, .. } => parts,
+            Steps::Even(_) | Steps::None => PARTS,
+        }
+    }
+
+    /// Drive writes of the next leap of a drive that has seen `writes`.
+    fn length(self, writes: f64) -> f64 {
+        match self {
+            Steps::None => 0.0,
+            Steps::Growing { share, .. } => (share * writes).max(LEAST_LEAP),
+            Steps::Even(step) => step,
+        }
+    }
+}
+
 /// Wears out a drive of `plan` under `workload`.
 ///
 /// # Errors
@@ -189,10 +217,10 @@ pub fn wear_out(
     let asked = &WearOut { ends, ..*asked };
     let drive_write = config.exported().0 / SECTOR_BYTES;
     let sectors = (drive_write as f64 * asked.epoch_writes) as u64;
+    let world = World { plan, config: &config, workload, load, sectors, time: Nanos::default(), sample: 0 };
     let pass = |per_write: f64, sample: u64, steps: Steps, name: &str, progress: &mut dyn Progress| {
         let time = Nanos((per_write * asked.epoch_writes * YEAR * 1e9) as u64);
-        let world = World { plan, config: &config, workload, load, sectors, time, sample };
-        go_through(world, asked, steps, drive_write as f64, name, progress)
+        go_through(World { time, sample, ..world }, asked, steps, drive_write as f64, name, progress)
     };
     let per_day = |dwpd: f64| 1.0 / (dwpd * 365.25);
     let mut per_write = match asked.pace {
@@ -236,11 +264,18 @@ pub fn wear_out(
             steps = Steps::Even(writes / f64::from(asked.epochs));
         }
     };
+    Ok(result(world, asked, passed, passes_years))
+}
+
+/// The life of a drive as its last pass went.
+fn result(world: World<'_>, asked: &WearOut, passed: Passed, passes_years: Vec<f64>) -> LifetimeResult {
+    let World { plan, config, .. } = world;
+    let drive_write = config.exported().0 / SECTOR_BYTES;
     let Passed { epochs, end: (end, reason), sectors, years, waf, cycles, resolution } = passed;
     let is_levelled = config.firmware.free_block.gap.is_some();
     let drive_writes = sectors as f64 / drive_write as f64;
     let grown_bad = epochs.last().map_or(0, |epoch| epoch.grown_bad);
-    Ok(LifetimeResult {
+    LifetimeResult {
         name: plan.name().to_owned(),
         plan_hash: plan.media_number_hex(),
         seed: config.seed,
@@ -258,7 +293,7 @@ pub fn wear_out(
         grown_bad,
         passes_years,
         epochs,
-    })
+    }
 }
 
 /// Search for the end of a life in leaps.
@@ -274,6 +309,14 @@ struct Search {
 }
 
 impl Search {
+    /// Most epochs in a leap of a life that has come so far.
+    fn limit(&mut self, sectors: u64) -> u32 {
+        if sectors > self.seen_by {
+            self.halved = u32::MAX;
+        }
+        self.halved
+    }
+
     /// Goes back to where the last leap began, if that was longer than `fine`: an end behind it may lie anywhere in it, so half of it comes next.
     fn goes_back(&mut self, life: &mut Life<'_>, epochs: &mut Vec<EpochResult>, fine: u32) -> Result<bool, RunError> {
         let Some((point, count)) = self.before.take().filter(|_| self.leapt > fine) else { return Ok(false) };
@@ -285,6 +328,9 @@ impl Search {
         Ok(true)
     }
 }
+
+/// An epoch, and the end of the life if it brought that.
+type Ran = Result<(EpochResult, Option<End>), RunError>;
 
 /// Goes through a life once.
 fn go_through(
@@ -299,10 +345,7 @@ fn go_through(
     let mut epochs: Vec<EpochResult> = Vec::new();
     let (mut is_settled, mut number) = (false, 0);
     let mut search = Search { halved: u32::MAX, seen_by: 0, before: None, leapt: 0 };
-    let expected = match steps {
-        Steps::Growing { epochs, .. } => epochs,
-        Steps::Even(_) | Steps::None => asked.epochs,
-    };
+    let expected = steps.expected(asked);
     progress.expect(Some(u64::from(expected)));
     let mut ran = life.epoch(&asked.ends);
     let end = loop {
@@ -314,11 +357,7 @@ fn go_through(
             Nanos((life.years() * YEAR * 1e9) as u64),
             &format!("{name}, {writes:.0} drive writes"),
         );
-        let parts = match steps {
-            Steps::Growing { parts, .. } => parts,
-            Steps::Even(_) | Steps::None => PARTS,
-        };
-        let fine = ((writes / parts / asked.epoch_writes) as u32).max(1);
+        let fine = ((writes / steps.parts() / asked.epoch_writes) as u32).max(1);
         if let Some(end) = end {
             if !search.goes_back(&mut life, &mut epochs, fine)? {
                 epochs.push(epoch);
@@ -330,26 +369,13 @@ fn go_through(
         if writes > DRIVE_WRITES_MAX {
             return Err(RunError::NoWear(world.plan.name().to_owned()));
         }
-        let step = match steps {
-            Steps::None => 0.0,
-            Steps::Growing { share, .. } => (share * writes).max(LEAST_LEAP),
-            Steps::Even(step) => step,
-        };
-        if life.sectors() > search.seen_by {
-            search.halved = u32::MAX;
-        }
         let settles = epochs.last().is_some_and(|last: &EpochResult| (epoch.waf / last.waf - 1.0).abs() < SETTLED);
         is_settled |= settles || epochs.len() >= SETTLING;
-        let times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(search.halved) } else { 0 };
+        let step = (steps.length(writes) / asked.epoch_writes) as u32;
+        let halved = search.limit(life.sectors());
+        let times = if is_settled { step.saturating_sub(1).min(halved) } else { 0 };
         let point = life.point()?;
-        // Copies look ahead on a thread of their own, while the life goes on as if they would see no end.
-        let ahead = life.ahead();
-        let (seen, skipped, next) = std::thread::scope(|scope| {
-            let looking = scope.spawn(|| ahead.look(&point, &asked.ends, times, fine));
-            let skipped = if times > 0 { life.leap(times).times } else { 0 };
-            let next = life.epoch(&asked.ends);
-            (looking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), skipped, next)
-        });
+        let (seen, skipped, next) = leap_and_look(&mut life, &point, &asked.ends, [times, fine]);
         let seen = seen?;
         epoch.iops = seen.iops;
         epochs.push(epoch);
@@ -374,4 +400,15 @@ fn go_through(
     let sectors = life.sectors();
     let resolution = f64::from(search.leapt + 1) * world.sectors as f64 / sectors as f64;
     Ok(Passed { epochs, end, sectors, years: life.years(), waf: life.waf(), cycles: life.cycles(), resolution })
+}
+
+/// Leaps `times` epochs and runs the next one, as if copies saw no end; meanwhile they look ahead from `point`, on a thread of their own.
+fn leap_and_look(life: &mut Life<'_>, point: &Point, ends: &Ends, [times, fine]: [u32; 2]) -> (Result<Seen, RunError>, u32, Ran) {
+    let ahead = life.ahead();
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| ahead.look(point, ends, times, fine));
+        let skipped = if times > 0 { life.leap(times).times } else { 0 };
+        let next = life.epoch(ends);
+        (looking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), skipped, next)
+    })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{HOME, chip};
-use wordline_cells::{Age, CellArray, Condition, History, Settings};
+use wordline_cells::{Age, CellArray, Condition, History, Model, Settings};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
@@ -133,6 +133,17 @@ fn programs_and_erases_tell_their_loops() {
     assert!(erased_worn.pace > fresh.pace && erased_worn.loops >= fresh.loops, "{fresh:?} {erased_worn:?}");
 }
 
+/// Erases a block and compares it with one that never had a wordline with a course of its own.
+fn check_erased(model: &Arc<Model>, mut array: CellArray) {
+    array.erase(0, Nanos(30));
+    let mut other = CellArray::new(Arc::clone(model), SEED, 3, 8, HOME);
+    other.wake(0, &array.kept(0));
+    for page in (0..576).step_by(7) {
+        let [(rate, _), (plain, _)] = [&mut array, &mut other].map(|array| array.error_rate(0, page, 0, 0, Nanos(30)));
+        assert!((rate / plain - 1.0).abs() < 1e-3, "an erase ends it: {rate}, and {plain} of a block that never had it");
+    }
+}
+
 #[test]
 fn a_wordline_with_a_course_of_its_own_reads_as_the_model_says_and_its_neighbours_as_before() {
     println!("seed {SEED}");
@@ -199,13 +210,7 @@ fn a_wordline_with_a_course_of_its_own_reads_as_the_model_says_and_its_neighbour
     assert!(offs.len() > 600 && mean < 0.03 && worst < 0.25, "as good as the table of wordlines without a course: {mean} {worst}");
     assert!(harmed > 20, "{harmed} of 200: settings without care must show");
     assert_eq!(untouched(&mut array, 5), before);
-    array.erase(0, Nanos(30));
-    let mut other = CellArray::new(Arc::clone(&model), SEED, 3, 8, HOME);
-    other.wake(0, &array.kept(0));
-    for page in (0..576).step_by(7) {
-        let [(rate, _), (plain, _)] = [&mut array, &mut other].map(|array| array.error_rate(0, page, 0, 0, Nanos(30)));
-        assert!((rate / plain - 1.0).abs() < 1e-3, "an erase ends it: {rate}, and {plain} of a block that never had it");
-    }
+    check_erased(&model, array);
 }
 
 #[test]

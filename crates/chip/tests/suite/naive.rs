@@ -196,19 +196,7 @@ impl Twin {
         match command {
             Command::Status | Command::Reset => true,
             Command::SetFeature { .. } | Command::GetFeature { .. } => quiet,
-            Command::Read { target, cache } => {
-                let clear = spots(target).iter().all(|spot| match &self.held {
-                    Some(job) if job.spots.contains(spot) => job.program && !job.pages.contains(&target.page.0),
-                    _ => true,
-                });
-                let taking_in = self.bus.is_some_and(|(end, inwards)| inwards && now < end);
-                let room = match self.waiting.len() {
-                    0 => !taking_in,
-                    1 => !self.bus_busy(now),
-                    _ => false,
-                };
-                self.exists(target, true) && clear && self.idle(now) && if *cache { room } else { !self.bus_busy(now) }
-            }
+            Command::Read { target, cache } => self.may_read(target, *cache, now),
             Command::DataOut { bytes } => {
                 let page = self.waiting.first().copied().or(self.fetched.map(|page| (page, Nanos::ZERO)));
                 let Some((page, from)) = page else { return false };
@@ -254,20 +242,38 @@ impl Twin {
                         spots(target).iter().all(|spot| self.holds_something(*spot, target.page.0, *how))
                     }
             }
-            Command::Suspend { stop } => {
-                let working = self.job.as_ref().filter(|job| now < job.end && self.held.is_none() && now >= self.no_suspend_before);
-                let is_last = |job: &Job| self.sheet.capabilities.stop_at_step && job.at(now).steps.len() == 1;
-                match stop {
-                    Stop::AtStep => working.is_some_and(|job| !is_last(job)),
-                    Stop::Now => {
-                        let is_sooner = |&(_, end): &(Nanos, Nanos)| self.held.is_some() && now + self.halt(self.held.as_ref()) < end;
-                        working.is_some() || self.stopping.as_ref().is_some_and(is_sooner)
-                    }
-                }
-            }
+            Command::Suspend { stop } => self.may_stop(*stop, now),
             Command::Abort => now < self.sensing && !self.bus_busy(now),
             Command::Resume => quiet && self.held.is_some(),
         }
+    }
+
+    /// Whether work may be stopped at `now`.
+    fn may_stop(&self, stop: Stop, now: Nanos) -> bool {
+        let working = self.job.as_ref().filter(|job| now < job.end && self.held.is_none() && now >= self.no_suspend_before);
+        let is_last = |job: &Job| self.sheet.capabilities.stop_at_step && job.at(now).steps.len() == 1;
+        match stop {
+            Stop::AtStep => working.is_some_and(|job| !is_last(job)),
+            Stop::Now => {
+                let is_sooner = |&(_, end): &(Nanos, Nanos)| self.held.is_some() && now + self.halt(self.held.as_ref()) < end;
+                working.is_some() || self.stopping.as_ref().is_some_and(is_sooner)
+            }
+        }
+    }
+
+    /// Whether a page may be sensed at `now`.
+    fn may_read(&self, target: &Target, cache: bool, now: Nanos) -> bool {
+        let clear = spots(target).iter().all(|spot| match &self.held {
+            Some(job) if job.spots.contains(spot) => job.program && !job.pages.contains(&target.page.0),
+            _ => true,
+        });
+        let taking_in = self.bus.is_some_and(|(end, inwards)| inwards && now < end);
+        let room = match self.waiting.len() {
+            0 => !taking_in,
+            1 => !self.bus_busy(now),
+            _ => false,
+        };
+        self.exists(target, true) && clear && self.idle(now) && if cache { room } else { !self.bus_busy(now) }
     }
 
     fn halt(&self, job: Option<&Job>) -> Nanos {
@@ -353,27 +359,7 @@ impl Twin {
         let t = self.sheet.timing;
         let ends = match command {
             Command::Status => return (self.array_free.max(now), None),
-            Command::Reset => {
-                let running = self.job.take().filter(|job| now < job.end);
-                for job in running.into_iter().chain(self.held.take()) {
-                    self.ruin(&job);
-                }
-                if let Some((target, count)) = self.collecting.take() {
-                    let first = target.page.0 / self.per_program() * self.per_program();
-                    let job = Job {
-                        program: true,
-                        spots: spots(&target),
-                        pages: (first..first + count).collect(),
-                        end: now,
-                        steps: vec![],
-                        from: now,
-                    };
-                    self.ruin(&job);
-                }
-                (self.waiting, self.fetched, self.copy, self.loaded, self.bus) = (Vec::new(), None, None, 0, None);
-                self.stopping = None;
-                self.busy(now, t.reset, t.reset, None)
-            }
+            Command::Reset => self.reset(now),
             Command::SetFeature { feature, value } => {
                 if *feature == Feature::Spare0 {
                     self.spares = *value;
@@ -381,24 +367,7 @@ impl Twin {
                 self.busy(now, t.feature, t.feature, None)
             }
             Command::GetFeature { .. } => self.busy(now, t.feature, t.feature, None),
-            Command::Read { target, cache } => {
-                let sense = t.read[usize::from(target.page.0) % 3];
-                let ends = if *cache {
-                    self.busy(now, t.cache_busy, t.cache_busy + sense, None)
-                } else {
-                    self.waiting.clear();
-                    self.busy(now, sense, sense, None)
-                };
-                self.waiting.push((*target, ends));
-                self.sensing = ends;
-                (self.fetched, self.copy, self.loaded) = (None, Some(*target), 0);
-                let lost = spots(target).iter().any(|&(plane, block)| {
-                    self.unerased.contains(&(plane, block))
-                        || self.unreadable.contains(&(plane, block, target.page.0))
-                        || self.hides((plane, block), target.page.0)
-                });
-                return (ends, Some(if lost { Status::Uncorrectable } else { Status::Good }));
-            }
+            Command::Read { target, cache } => return self.read(target, *cache, now),
             Command::DataOut { .. } => {
                 if !self.waiting.is_empty() {
                     let (page, _) = self.waiting.remove(0);
@@ -425,80 +394,9 @@ impl Twin {
                 self.loaded = 0;
                 self.programmed(target, *cache, status, now)
             }
-            Command::CopybackProgram { target } => {
-                let source = self.copy.take().expect("it was allowed");
-                for ((plane, from), (_, to)) in spots(&source).into_iter().zip(spots(target)) {
-                    let units = self.units(PlaneId(plane), from, source.page.0);
-                    self.pages.insert((plane, to, target.page.0), units);
-                }
-                // One status for all planes: if one page cannot be read, no copy can be trusted.
-                let lost = spots(&source).iter().any(|&(plane, block)| {
-                    self.unerased.contains(&(plane, block))
-                        || self.unreadable.contains(&(plane, block, source.page.0))
-                        || self.hides((plane, block), source.page.0)
-                });
-                if lost {
-                    self.unreadable.extend(spots(target).iter().map(|&(plane, block)| (plane, block, target.page.0)));
-                }
-                self.waiting.clear();
-                self.fetched = None;
-                let inside = target.page.0 % self.per_program();
-                if inside + 1 < self.per_program() {
-                    self.collecting = Some((*target, inside + 1));
-                    self.busy(now, t.cache_busy, t.cache_busy, None)
-                } else {
-                    self.collecting = None;
-                    self.programmed(target, false, status, now)
-                }
-            }
-            Command::Erase { target } => {
-                for spot in spots(target) {
-                    self.pages.retain(|&(plane, block, _), _| (plane, block) != spot);
-                    self.unreadable.retain(|&(plane, block, _)| (plane, block) != spot);
-                    self.locked_pages.retain(|&(plane, block, _)| (plane, block) != spot);
-                    self.destroyed.retain(|&(plane, block, _)| (plane, block) != spot);
-                    self.locked_blocks.remove(&spot);
-                    self.unerased.remove(&spot);
-                    self.spared.insert(spot, self.spares);
-                    if self.copy.is_some_and(|source| spots(&source).contains(&spot)) {
-                        self.copy = None;
-                    }
-                }
-                let job = Job {
-                    program: false,
-                    spots: spots(target),
-                    pages: Vec::new(),
-                    end: now + t.erase,
-                    steps: steps(t.erase, t.step_erase),
-                    from: now,
-                };
-                self.busy(now, t.erase, t.erase, Some(job))
-            }
-            Command::Sanitise { target, how } => {
-                for (plane, block) in spots(target) {
-                    let page = target.page.0;
-                    match how {
-                        Sanitisation::LockPage => _ = self.locked_pages.insert((plane, block, page)),
-                        Sanitisation::LockBlock => _ = self.locked_blocks.insert((plane, block)),
-                        Sanitisation::Reprogram => _ = self.destroyed.insert((plane, block, page)),
-                        Sanitisation::Scrub => {
-                            for page in page / 3 * 3..page / 3 * 3 + 3 {
-                                self.destroyed.insert((plane, block, page));
-                                self.pages.entry((plane, block, page)).or_insert_with(|| vec![u32::MAX; 2]);
-                            }
-                        }
-                    }
-                }
-                self.waiting.clear();
-                (self.fetched, self.copy, self.loaded) = (None, None, 0);
-                let span = match how {
-                    Sanitisation::LockPage => t.lock_page,
-                    Sanitisation::LockBlock => t.lock_block,
-                    Sanitisation::Scrub => t.scrub,
-                    Sanitisation::Reprogram => t.reprogram,
-                };
-                self.busy(now, span, span, None)
-            }
+            Command::CopybackProgram { target } => self.copyback(target, status, now),
+            Command::Erase { target } => self.erase(target, now),
+            Command::Sanitise { target, how } => self.sanitise(target, *how, now),
             Command::Suspend { stop } => {
                 let span = self.stop(*stop, now);
                 self.busy(now, span, span, None)
@@ -517,6 +415,128 @@ impl Twin {
             }
         };
         (ends, None)
+    }
+
+    /// Books a reset.
+    fn reset(&mut self, now: Nanos) -> Nanos {
+        let t = self.sheet.timing;
+        let running = self.job.take().filter(|job| now < job.end);
+        for job in running.into_iter().chain(self.held.take()) {
+            self.ruin(&job);
+        }
+        if let Some((target, count)) = self.collecting.take() {
+            let first = target.page.0 / self.per_program() * self.per_program();
+            let job =
+                Job { program: true, spots: spots(&target), pages: (first..first + count).collect(), end: now, steps: vec![], from: now };
+            self.ruin(&job);
+        }
+        (self.waiting, self.fetched, self.copy, self.loaded, self.bus) = (Vec::new(), None, None, 0, None);
+        self.stopping = None;
+        self.busy(now, t.reset, t.reset, None)
+    }
+
+    /// Books the sensing of a page.
+    fn read(&mut self, target: &Target, cache: bool, now: Nanos) -> (Nanos, Option<Status>) {
+        let t = self.sheet.timing;
+        let sense = t.read[usize::from(target.page.0) % 3];
+        let ends = if cache {
+            self.busy(now, t.cache_busy, t.cache_busy + sense, None)
+        } else {
+            self.waiting.clear();
+            self.busy(now, sense, sense, None)
+        };
+        self.waiting.push((*target, ends));
+        self.sensing = ends;
+        (self.fetched, self.copy, self.loaded) = (None, Some(*target), 0);
+        let lost = spots(target).iter().any(|&(plane, block)| {
+            self.unerased.contains(&(plane, block))
+                || self.unreadable.contains(&(plane, block, target.page.0))
+                || self.hides((plane, block), target.page.0)
+        });
+        (ends, Some(if lost { Status::Uncorrectable } else { Status::Good }))
+    }
+
+    /// Books a program of the page that was sensed last.
+    fn copyback(&mut self, target: &Target, status: Status, now: Nanos) -> Nanos {
+        let t = self.sheet.timing;
+        let source = self.copy.take().expect("it was allowed");
+        for ((plane, from), (_, to)) in spots(&source).into_iter().zip(spots(target)) {
+            let units = self.units(PlaneId(plane), from, source.page.0);
+            self.pages.insert((plane, to, target.page.0), units);
+        }
+        // One status for all planes: if one page cannot be read, no copy can be trusted.
+        let lost = spots(&source).iter().any(|&(plane, block)| {
+            self.unerased.contains(&(plane, block))
+                || self.unreadable.contains(&(plane, block, source.page.0))
+                || self.hides((plane, block), source.page.0)
+        });
+        if lost {
+            self.unreadable.extend(spots(target).iter().map(|&(plane, block)| (plane, block, target.page.0)));
+        }
+        self.waiting.clear();
+        self.fetched = None;
+        let inside = target.page.0 % self.per_program();
+        if inside + 1 < self.per_program() {
+            self.collecting = Some((*target, inside + 1));
+            self.busy(now, t.cache_busy, t.cache_busy, None)
+        } else {
+            self.collecting = None;
+            self.programmed(target, false, status, now)
+        }
+    }
+
+    /// Books an erase.
+    fn erase(&mut self, target: &Target, now: Nanos) -> Nanos {
+        let t = self.sheet.timing;
+        for spot in spots(target) {
+            self.pages.retain(|&(plane, block, _), _| (plane, block) != spot);
+            self.unreadable.retain(|&(plane, block, _)| (plane, block) != spot);
+            self.locked_pages.retain(|&(plane, block, _)| (plane, block) != spot);
+            self.destroyed.retain(|&(plane, block, _)| (plane, block) != spot);
+            self.locked_blocks.remove(&spot);
+            self.unerased.remove(&spot);
+            self.spared.insert(spot, self.spares);
+            if self.copy.is_some_and(|source| spots(&source).contains(&spot)) {
+                self.copy = None;
+            }
+        }
+        let job = Job {
+            program: false,
+            spots: spots(target),
+            pages: Vec::new(),
+            end: now + t.erase,
+            steps: steps(t.erase, t.step_erase),
+            from: now,
+        };
+        self.busy(now, t.erase, t.erase, Some(job))
+    }
+
+    /// Books a lock or destruction.
+    fn sanitise(&mut self, target: &Target, how: Sanitisation, now: Nanos) -> Nanos {
+        let t = self.sheet.timing;
+        for (plane, block) in spots(target) {
+            let page = target.page.0;
+            match how {
+                Sanitisation::LockPage => _ = self.locked_pages.insert((plane, block, page)),
+                Sanitisation::LockBlock => _ = self.locked_blocks.insert((plane, block)),
+                Sanitisation::Reprogram => _ = self.destroyed.insert((plane, block, page)),
+                Sanitisation::Scrub => {
+                    for page in page / 3 * 3..page / 3 * 3 + 3 {
+                        self.destroyed.insert((plane, block, page));
+                        self.pages.entry((plane, block, page)).or_insert_with(|| vec![u32::MAX; 2]);
+                    }
+                }
+            }
+        }
+        self.waiting.clear();
+        (self.fetched, self.copy, self.loaded) = (None, None, 0);
+        let span = match how {
+            Sanitisation::LockPage => t.lock_page,
+            Sanitisation::LockBlock => t.lock_block,
+            Sanitisation::Scrub => t.scrub,
+            Sanitisation::Reprogram => t.reprogram,
+        };
+        self.busy(now, span, span, None)
     }
 
     /// The units of a page, as far as the pins give them.

@@ -74,13 +74,7 @@ fn run(
     sheet.capabilities.guarded_erase = seed.is_multiple_of(2);
     let mut chip: Chip = Chip::new(sheet, faults, seed, 0, UNITS);
     let mut twin = Twin::new(sheet);
-    for plane in 0..2 {
-        for block in 0..4 {
-            if chip.is_factory_bad(PlaneId(plane), BlockId(u32::from(block))) {
-                twin.bad.insert((plane, block));
-            }
-        }
-    }
+    note_bad(&chip, &mut twin);
     let (mut now, mut fresh, mut answers, mut carried_out) = (Nanos::ZERO, 0, [0; 3], [0; 19]);
     for step in steps {
         let command = command(&twin, step);
@@ -131,6 +125,23 @@ fn run(
         }
         now += Nanos(u64::from(step.3 % 4) * u64::from(step.3 % 5_000));
     }
+    compare(&chip, &twin, now)?;
+    Ok((answers, carried_out))
+}
+
+/// Notes the blocks that came from the factory as bad.
+fn note_bad(chip: &Chip, twin: &mut Twin) {
+    for plane in 0..2 {
+        for block in 0..4 {
+            if chip.is_factory_bad(PlaneId(plane), BlockId(u32::from(block))) {
+                twin.bad.insert((plane, block));
+            }
+        }
+    }
+}
+
+/// Compares the pages of a die with those of its twin.
+fn compare(chip: &Chip, twin: &Twin, now: Nanos) -> Result<(), TestCaseError> {
     for plane in [PlaneId(0), PlaneId(1)] {
         for block in 0..4 {
             prop_assert_eq!(chip.next_page(plane, BlockId(block)), u32::from(twin.next_page((plane.0, block as u16))));
@@ -156,7 +167,7 @@ fn run(
             }
         }
     }
-    Ok((answers, carried_out))
+    Ok(())
 }
 
 proptest! {

@@ -95,6 +95,24 @@ fn json(scratch: &Scratch, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
+/// Keeps a disk busy with writes and trims, and flushes them.
+fn keep_busy(disk: &mut Disk) {
+    for round in 0..3 {
+        for at in 0..800u64 {
+            let offset = at * 48_271 % 8_192 * 16_384 % (200 << 20);
+            disk.call(&Op::Write { offset, data: page(at, round), fua: at % 97 == 0 });
+        }
+        disk.call(&Op::Trim { offset: 1 << 20, length: 1 << 20, fua: false });
+    }
+    disk.call(&Op::Write { offset: 0, data: page(7, 7), fua: false });
+    // What the drive does for itself behind a flush is over before the recording ends: a replay ends with the last answer.
+    disk.call(&Op::Flush);
+}
+
+fn page(at: u64, round: u64) -> Vec<u8> {
+    vec![(at + round) as u8; 16_384]
+}
+
 #[test]
 fn a_served_drive_is_looked_at_copied_and_recorded() {
     let scratch = Scratch::new("served");
@@ -113,17 +131,7 @@ fn a_served_drive_is_looked_at_copied_and_recorded() {
     assert!(told.contains("stop-recording"), "{told}");
 
     let mut disk = Disk::open(&scratch.0.join("s"));
-    let page = |at: u64, round: u64| vec![(at + round) as u8; 16_384];
-    for round in 0..3 {
-        for at in 0..800u64 {
-            let offset = at * 48_271 % 8_192 * 16_384 % (200 << 20);
-            disk.call(&Op::Write { offset, data: page(at, round), fua: at % 97 == 0 });
-        }
-        disk.call(&Op::Trim { offset: 1 << 20, length: 1 << 20, fua: false });
-    }
-    disk.call(&Op::Write { offset: 0, data: page(7, 7), fua: false });
-    // What the drive does for itself behind a flush is over before the recording ends: a replay ends with the last answer.
-    disk.call(&Op::Flush);
+    keep_busy(&mut disk);
     json(&scratch, &["ctl", "s.ctl", "status"]);
     json(&scratch, &["ctl", "s.ctl", "stop-recording"]);
     said.read_to_string(&mut told).expect("lines");

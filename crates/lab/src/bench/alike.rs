@@ -253,13 +253,7 @@ fn judge(at: &At, table: &Table, rated: &Table, put_in: &Table) -> Findings {
     findings.set("reads-over-programs", alone[2][PROXY] - programs[PROXY]);
     findings.set("fewer-retries", mean(&all(&[fewer(&table[1], 2, 0), fewer(&table[2], 2, 0)])));
     saved(table, &mut findings);
-    let by_rate: Vec<Vec<f64>> = rated.iter().map(|rows| gains(rows, 1, 0)).collect();
-    findings.set("rate-month-best", best(&by_rate[0]));
-    findings.set("rate-year-best", best(&by_rate[1]));
-    findings.set("rate-month", mean(&by_rate[0]));
-    findings.set("rate-year", mean(&by_rate[1]));
-    findings.set("rate-year-proxy", by_rate[1][PROXY]);
-    findings.set("rate-fewer-retries", mean(&all(&[fewer(&rated[0], 1, 0), fewer(&rated[1], 1, 0)])));
+    let by_rate = rated_gains(rated, &mut findings);
     let given: Vec<Vec<f64>> = put_in.iter().map(|rows| gains(rows, 2, 0)).collect();
     let given_vert = gains(&put_in[0], 1, 0);
     findings.set("put-in-max", greatest(&given[0]));
@@ -296,6 +290,18 @@ fn judge(at: &At, table: &Table, rated: &Table, put_in: &Table) -> Findings {
         vec![(at.vert.clone(), given_vert), (at.cube.clone(), given[0].clone())],
     ));
     findings
+}
+
+/// Records the gains of reads with retries by rate, and returns them by age.
+fn rated_gains(rated: &Table, findings: &mut Findings) -> Vec<Vec<f64>> {
+    let by_rate: Vec<Vec<f64>> = rated.iter().map(|rows| gains(rows, 1, 0)).collect();
+    findings.set("rate-month-best", best(&by_rate[0]));
+    findings.set("rate-year-best", best(&by_rate[1]));
+    findings.set("rate-month", mean(&by_rate[0]));
+    findings.set("rate-year", mean(&by_rate[1]));
+    findings.set("rate-year-proxy", by_rate[1][PROXY]);
+    findings.set("rate-fewer-retries", mean(&[fewer(&rated[0], 1, 0), fewer(&rated[1], 1, 0)].concat()));
+    by_rate
 }
 
 /// Records the retries that read offsets save, those that a table could save that learns from reads alone and is never wrong, and what becomes of the rest.

@@ -235,10 +235,16 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
     findings.set("victim-over", ours_mean / (base_mean + ours.maintenance.stops_each() * each));
     findings.set("victim-ratio", ours_mean / base_mean);
     findings.set("victim-at-once", at_once.maintenance.mean() / base_mean);
-    for (base, ours, [ordered, gain, apart]) in [
-        (base, ours, ["ordered", "high-gain", "high-over-low"]),
-        (equal_base, equal, ["ordered-equal", "high-gain-equal", "high-over-low-equal"]),
-    ] {
+    by_class(findings, [[base, ours], [equal_base, equal]]);
+    findings.set("high-behind-program", waits(ours, Some("high"), &[Behind::HostProgram, Behind::OtherProgram]).1);
+    findings.set("high-behind-erase", waits(ours, Some("high"), &[Behind::Erase]).1);
+    figures(at, [base, at_once, ours], findings);
+}
+
+/// Records the order of the classes of reads, and what high priority gains, with both kinds of weights: of each the run of the baseline and ours.
+fn by_class(findings: &mut Findings, weighted: [[&Ran; 2]; 2]) {
+    let names = [["ordered", "high-gain", "high-over-low"], ["ordered-equal", "high-gain-equal", "high-over-low-equal"]];
+    for ([base, ours], [ordered, gain, apart]) in weighted.into_iter().zip(names) {
         let [high_before, _, low_before] = PRIORITIES.map(|priority| class(base, priority));
         if let [Some(high), Some(normal), Some(low)] = PRIORITIES.map(|priority| class(ours, priority)) {
             let rises = [[high.p99, normal.p99, low.p99], [high.p999, normal.p999, low.p999], [high.p9999, normal.p9999, low.p9999]];
@@ -251,8 +257,10 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
             findings.set(apart, high.mean / low.mean);
         }
     }
-    findings.set("high-behind-program", waits(ours, Some("high"), &[Behind::HostProgram, Behind::OtherProgram]).1);
-    findings.set("high-behind-erase", waits(ours, Some("high"), &[Behind::Erase]).1);
+}
+
+/// Draws the latencies of reads by priority, and who waited for whom, on each of the three drives.
+fn figures(at: &At, runs: [&Ran; 3], findings: &mut Findings) {
     for (title, wanted) in [("mean", 0), ("p99.99", 1)] {
         let value = |run: &Ran, priority: &str| {
             class(run, priority).map_or(f64::NAN, |latency| if wanted == 0 { latency.mean } else { latency.p9999 })
@@ -263,14 +271,14 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
             x: "priority".to_owned(),
             y: "us".to_owned(),
             groups: PRIORITIES.map(str::to_owned).to_vec(),
-            series: [base, at_once, ours]
+            series: runs
                 .into_iter()
                 .zip(&at.drives)
                 .map(|(run, name)| (name.clone(), PRIORITIES.map(|priority| value(run, priority)).to_vec()))
                 .collect(),
         }));
     }
-    for (run, name) in [base, at_once, ours].into_iter().zip(&at.drives) {
+    for (run, name) in runs.into_iter().zip(&at.drives) {
         let of = |priority: &str| {
             Behind::ALL.map(|behind| {
                 let (reads, mean, _) = waits(run, Some(priority), &[behind]);

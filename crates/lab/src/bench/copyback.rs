@@ -150,74 +150,159 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     }
     let mut seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
+    of_blocks(&lot, &at, &seen, &mut findings);
+    seen.sort_by(|a, b| a.old.total_cmp(&b.old));
+    let ranks = Ranks { at: &at, seen: &seen };
+    ranks.thresholds([named, range], &mut findings);
+    ranks.foretelling(&mut findings);
+    ranks.accumulation(&mut findings);
+    ages(&lot, &ranks, &mut findings);
+    findings.set("short-retention", ranks.table(1, 0, 0));
+    findings.figures = ranks.figures();
+    Ok(findings)
+}
+
+/// Records the thresholds of each block, and its errors right after program.
+fn of_blocks(lot: &Lot, at: &At, seen: &[Seen], findings: &mut Findings) {
     for (which, kept) in at.kept.iter().enumerate() {
         for (number, pe) in at.pe.iter().enumerate() {
             let quantity = format!("copyback threshold at {pe} P/E and {}", span_text(*kept));
-            findings.of_blocks(&lot, &quantity, seen.iter().map(|seen| seen.thresholds[which][number]));
+            findings.of_blocks(lot, &quantity, seen.iter().map(|seen| seen.thresholds[which][number]));
         }
     }
     for (number, pe) in at.pe.iter().enumerate() {
         let quantity = format!("errors of a codeword right after program at {pe} P/E, bit");
-        findings.of_blocks(&lot, &quantity, seen.iter().map(|seen| seen.after[number]));
+        findings.of_blocks(lot, &quantity, seen.iter().map(|seen| seen.after[number]));
     }
-    seen.sort_by(|a, b| a.old.total_cmp(&b.old));
-    let (best, worst) = (0, seen.len() - 1);
-    let of = |kept: usize, which: usize, pe: usize| seen[which].thresholds[kept][pe];
-    // The best, the median and the worst block of a P/E count are told by their errors right after program.
-    let ranked = |pe: usize, share: f64| {
-        let mut order: Vec<usize> = (0..seen.len()).collect();
-        order.sort_by(|a, b| seen[*a].after[pe].total_cmp(&seen[*b].after[pe]));
-        order[(share * worst as f64) as usize]
-    };
-    let table = |kept: usize, row: usize, pe: usize| of(kept, ranked(pe, [0.0, 0.5, 1.0][row]), pe);
-    let spread = |pe: usize| table(0, 0, pe) - table(0, 2, pe);
-    findings.set(
-        "spread-year",
-        at.told_spread
-            + (0..count).map(|pe| spread(pe) - at.told_spread).fold(0.0, |most: f64, by| if by.abs() > most.abs() { by } else { most }),
-    );
-    findings.set("spread-named", spread(named));
-    findings.set("range-least", table(0, 2, range));
-    findings.set("range-most", table(0, 0, range));
-    let entries = (0..2).flat_map(|kept| (0..3).flat_map(move |row| (0..count).map(move |pe| (kept, row, pe))));
-    findings
-        .set("table", greatest(&entries.map(|(kept, row, pe)| (table(kept, row, pe) - at.told[kept][row][pe]).abs()).collect::<Vec<_>>()));
-    findings.set(
-        "retention-order",
-        share(seen.iter().flat_map(|seen| seen.thresholds[1].iter().zip(&seen.thresholds[0]).map(|(short, long)| short >= long))),
-    );
-    let old: Vec<f64> = seen.iter().map(|seen| seen.old).collect();
-    findings.set("ber-old", greatest(&old) / least(&old));
-    let median = quantile(&old, 0.5);
-    findings.set("ber-skew", (greatest(&old) - median) / (median - least(&old)));
-    let counts = &at.pe;
-    let pairs = seen.iter().flat_map(|seen| (0..count).map(move |pe| (vec![counts[pe], seen.after[pe], 1.0], seen.thresholds[0][pe])));
-    let (rows, found): (Vec<Vec<f64>>, Vec<f64>) = pairs.unzip();
-    let foretold = |columns: &[usize]| {
-        let rows: Vec<Vec<f64>> = rows.iter().map(|row| columns.iter().map(|column| row[*column]).collect()).collect();
-        let weights = crate::lot::regression(&rows, &found);
-        let told: Vec<f64> = rows.iter().map(|row| row.iter().zip(&weights).map(|(term, weight)| term * weight).sum()).collect();
-        correlation(&told, &found)
-    };
-    let [both, alone] = [foretold(&[0, 1, 2]), foretold(&[0, 2])];
-    findings.set("predicts", both);
-    findings.set("predicts-pe", alone);
-    findings.set("predicts-beyond", (both * both - alone * alone) / (1.0 - alone * alone).max(1e-9));
-    let copies = at.linear.min(at.copies_most) as usize;
-    let slope = |chain: &[f64]| chain[copies] - chain[0];
-    findings.set("accumulation-order", share((0..2).map(|pe| slope(&seen[worst].chains[pe]) > slope(&seen[best].chains[pe]))));
-    let steps: Vec<f64> = (0..=copies).map(|copies| copies as f64).collect();
-    let linear = seen.iter().flat_map(|seen| seen.chains.iter().map(|chain| correlation(&steps, &chain[..=copies])));
-    findings.set("linear", least(&linear.collect::<Vec<_>>()));
-    findings.set("worst-suffices", table(0, 2, 0));
-    let sum = |row: usize| (0..count).map(|pe| table(0, row, pe)).sum::<f64>();
-    findings.set("median-over-worst", sum(1) / sum(2).max(1e-9));
+}
+
+/// Blocks of a lot, in the order of their errors when old.
+struct Ranks<'a> {
+    at: &'a At,
+    seen: &'a [Seen],
+}
+
+impl Ranks<'_> {
+    /// Threshold of the best, the median or the worst block of a P/E count, by their errors right after program.
+    fn table(&self, kept: usize, row: usize, pe: usize) -> f64 {
+        let mut order: Vec<usize> = (0..self.seen.len()).collect();
+        order.sort_by(|a, b| self.seen[*a].after[pe].total_cmp(&self.seen[*b].after[pe]));
+        let which = order[([0.0, 0.5, 1.0][row] * (self.seen.len() - 1) as f64) as usize];
+        self.seen[which].thresholds[kept][pe]
+    }
+
+    /// Records thresholds at the P/E counts, at the one that is named and at the one with a range, and errors when old.
+    fn thresholds(&self, [named, range]: [usize; 2], findings: &mut Findings) {
+        let count = self.at.pe.len();
+        let spread = |pe: usize| self.table(0, 0, pe) - self.table(0, 2, pe);
+        findings.set(
+            "spread-year",
+            self.at.told_spread
+                + (0..count)
+                    .map(|pe| spread(pe) - self.at.told_spread)
+                    .fold(0.0, |most: f64, by| if by.abs() > most.abs() { by } else { most }),
+        );
+        findings.set("spread-named", spread(named));
+        findings.set("range-least", self.table(0, 2, range));
+        findings.set("range-most", self.table(0, 0, range));
+        let entries = (0..2).flat_map(|kept| (0..3).flat_map(move |row| (0..count).map(move |pe| (kept, row, pe))));
+        findings.set(
+            "table",
+            greatest(&entries.map(|(kept, row, pe)| (self.table(kept, row, pe) - self.at.told[kept][row][pe]).abs()).collect::<Vec<_>>()),
+        );
+        findings.set(
+            "retention-order",
+            share(self.seen.iter().flat_map(|seen| seen.thresholds[1].iter().zip(&seen.thresholds[0]).map(|(short, long)| short >= long))),
+        );
+        let old: Vec<f64> = self.seen.iter().map(|seen| seen.old).collect();
+        findings.set("ber-old", greatest(&old) / least(&old));
+        let median = quantile(&old, 0.5);
+        findings.set("ber-skew", (greatest(&old) - median) / (median - least(&old)));
+    }
+
+    /// Records how well thresholds are foretold by P/E counts and by errors right after program.
+    fn foretelling(&self, findings: &mut Findings) {
+        let count = self.at.pe.len();
+        let counts = &self.at.pe;
+        let pairs =
+            self.seen.iter().flat_map(|seen| (0..count).map(move |pe| (vec![counts[pe], seen.after[pe], 1.0], seen.thresholds[0][pe])));
+        let (rows, found): (Vec<Vec<f64>>, Vec<f64>) = pairs.unzip();
+        let foretold = |columns: &[usize]| {
+            let rows: Vec<Vec<f64>> = rows.iter().map(|row| columns.iter().map(|column| row[*column]).collect()).collect();
+            let weights = crate::lot::regression(&rows, &found);
+            let told: Vec<f64> = rows.iter().map(|row| row.iter().zip(&weights).map(|(term, weight)| term * weight).sum()).collect();
+            correlation(&told, &found)
+        };
+        let [both, alone] = [foretold(&[0, 1, 2]), foretold(&[0, 2])];
+        findings.set("predicts", both);
+        findings.set("predicts-pe", alone);
+        findings.set("predicts-beyond", (both * both - alone * alone) / (1.0 - alone * alone).max(1e-9));
+    }
+
+    /// Records how errors grow from copy to copy, and what the worst block allows to the others.
+    fn accumulation(&self, findings: &mut Findings) {
+        let (best, worst, count) = (0, self.seen.len() - 1, self.at.pe.len());
+        let copies = self.at.linear.min(self.at.copies_most) as usize;
+        let slope = |chain: &[f64]| chain[copies] - chain[0];
+        findings
+            .set("accumulation-order", share((0..2).map(|pe| slope(&self.seen[worst].chains[pe]) > slope(&self.seen[best].chains[pe]))));
+        let steps: Vec<f64> = (0..=copies).map(|copies| copies as f64).collect();
+        let linear = self.seen.iter().flat_map(|seen| seen.chains.iter().map(|chain| correlation(&steps, &chain[..=copies])));
+        findings.set("linear", least(&linear.collect::<Vec<_>>()));
+        findings.set("worst-suffices", self.table(0, 2, 0));
+        let sum = |row: usize| (0..count).map(|pe| self.table(0, row, pe)).sum::<f64>();
+        findings.set("median-over-worst", sum(1) / sum(2).max(1e-9));
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        let (best, worst, count) = (0, self.seen.len() - 1, self.at.pe.len());
+        let copies = self.at.linear.min(self.at.copies_most) as usize;
+        let curve = |which: &str, pe: usize, colour: usize, chain: &[f64]| Curve {
+            label: format!("{which} block, {} P/E", self.at.followed[pe]),
+            colour,
+            dashed: false,
+            points: chain.iter().take(copies + 2).enumerate().map(|(copies, errors)| (copies as f64, *errors)).collect(),
+        };
+        vec![
+            Figure::Curves(Curves {
+                title: "Errors over copies in a row".to_owned(),
+                note: format!("weakest wordline, after {}", span_text(self.at.kept[1])),
+                x: Scale::from_zero("copies"),
+                y: Scale::from_zero("errors of a codeword"),
+                curves: vec![
+                    curve("best", 0, 2, &self.seen[best].chains[0]),
+                    curve("worst", 0, 0, &self.seen[worst].chains[0]),
+                    curve("best", 1, 1, &self.seen[best].chains[1]),
+                    curve("worst", 1, 4, &self.seen[worst].chains[1]),
+                ],
+                marks: Vec::new(),
+            }),
+            Figure::Heat(Heat {
+                title: "Copyback thresholds".to_owned(),
+                note: format!("{} of retention", span_text(self.at.kept[0])),
+                x: "P/E cycles".to_owned(),
+                y: "blocks by their errors after program".to_owned(),
+                columns: self.at.pe.iter().map(|pe| format!("{pe}")).collect(),
+                rows: ["best", "median", "worst"]
+                    .iter()
+                    .enumerate()
+                    .map(|(row, name)| ((*name).to_owned(), (0..count).map(|pe| self.table(0, row, pe)).collect()))
+                    .collect(),
+                log: false,
+            }),
+        ]
+    }
+}
+
+/// Records the copies in a row that ages and P/E counts allow to all their blocks.
+fn ages(lot: &Lot, ranks: &Ranks<'_>, findings: &mut Findings) {
+    let (at, seen, count) = (ranks.at, ranks.seen, ranks.at.pe.len());
     // What a P/E count allows is what its worst block survives; what an age allows is the same over the blocks of that age.
     let by_pe: Vec<f64> = (0..count).map(|pe| least(&seen.iter().map(|seen| seen.thresholds[0][pe]).collect::<Vec<_>>())).collect();
     findings.set("pe-most", greatest(&by_pe));
     let old = (0..seen.len()).step_by(1 + seen.len() / at.old_blocks as usize).map(|index| index as u32);
     let old = old.map(|index| lot.block(index % lot.size.chips, index / lot.size.chips % lot.size.blocks));
-    let old = old.map(|block| threshold(&lot, &at, &weakest(&lot, &at, &block), at.old, at.kept[0]));
+    let old = old.map(|block| threshold(lot, at, &weakest(lot, at, &block), at.old, at.kept[0]));
     findings.set("old-adult-pe", least(&old.collect::<Vec<_>>()));
     let of_age = |age: u32| {
         let within = seen.iter().flat_map(|seen| seen.ages.iter().zip(&seen.thresholds[0]));
@@ -228,40 +313,4 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("unique-ages", ages.iter().filter(|of| greatest(of) > least(of)).count() as f64);
     let spreads = (0..count).map(|pe| seen.iter().map(|seen| seen.thresholds[0][pe]).collect::<Vec<_>>());
     findings.set("spread-pe", greatest(&spreads.map(|of| greatest(&of) - least(&of)).collect::<Vec<_>>()));
-    findings.set("short-retention", table(1, 0, 0));
-    let curve = |which: &str, pe: usize, colour: usize, chain: &[f64]| Curve {
-        label: format!("{which} block, {} P/E", at.followed[pe]),
-        colour,
-        dashed: false,
-        points: chain.iter().take(copies + 2).enumerate().map(|(copies, errors)| (copies as f64, *errors)).collect(),
-    };
-    findings.figures = vec![
-        Figure::Curves(Curves {
-            title: "Errors over copies in a row".to_owned(),
-            note: format!("weakest wordline, after {}", span_text(at.kept[1])),
-            x: Scale::from_zero("copies"),
-            y: Scale::from_zero("errors of a codeword"),
-            curves: vec![
-                curve("best", 0, 2, &seen[best].chains[0]),
-                curve("worst", 0, 0, &seen[worst].chains[0]),
-                curve("best", 1, 1, &seen[best].chains[1]),
-                curve("worst", 1, 4, &seen[worst].chains[1]),
-            ],
-            marks: Vec::new(),
-        }),
-        Figure::Heat(Heat {
-            title: "Copyback thresholds".to_owned(),
-            note: format!("{} of retention", span_text(at.kept[0])),
-            x: "P/E cycles".to_owned(),
-            y: "blocks by their errors after program".to_owned(),
-            columns: at.pe.iter().map(|pe| format!("{pe}")).collect(),
-            rows: ["best", "median", "worst"]
-                .iter()
-                .enumerate()
-                .map(|(row, name)| ((*name).to_owned(), (0..count).map(|pe| table(0, row, pe)).collect()))
-                .collect(),
-            log: false,
-        }),
-    ];
-    Ok(findings)
 }

@@ -97,19 +97,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
     let of = |pe: usize, kept: usize| pe * at.kept.len() + kept;
-    for (number, pe) in at.pe.iter().enumerate() {
-        for (which, kept) in at.kept.iter().enumerate() {
-            let when = format!("at {pe} P/E and {}", span_text(*kept));
-            let condition = of(number, which);
-            findings.of_blocks(&lot, &format!("Delta-V {when}"), seen.iter().map(|seen| ratio(&seen.n[condition])));
-            findings.of_blocks(
-                &lot,
-                &format!("N_ret of the worst layer {when}, bit"),
-                seen.iter().map(|seen| greatest(&seen.n[condition])),
-            );
-            findings.of_blocks(&lot, &format!("Delta-H {when}"), seen.iter().map(|seen| seen.dh[condition]));
-        }
-    }
+    of_blocks(&lot, &at, &seen, &mut findings);
     let (worn, late) = (at.pe.len() - 1, at.kept.len() - 1);
     let (fresh, aged) = (0, of(worn, late));
     let dv = |condition: usize| seen.iter().map(|block| ratio(&block.n[condition])).collect::<Vec<_>>();
@@ -167,6 +155,19 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("neighbour-order", greatest(&seen.iter().map(|block| block.order).collect::<Vec<_>>()));
     findings.figures = figures(&lot, &at, &typical, &median_dv, (worst, best));
     Ok(findings)
+}
+
+/// Records Delta-V, Delta-H and the worst layer of each block under each condition.
+fn of_blocks(lot: &Lot, at: &At, seen: &[Seen], findings: &mut Findings) {
+    for (number, pe) in at.pe.iter().enumerate() {
+        for (which, kept) in at.kept.iter().enumerate() {
+            let when = format!("at {pe} P/E and {}", span_text(*kept));
+            let condition = number * at.kept.len() + which;
+            findings.of_blocks(lot, &format!("Delta-V {when}"), seen.iter().map(|seen| ratio(&seen.n[condition])));
+            findings.of_blocks(lot, &format!("N_ret of the worst layer {when}, bit"), seen.iter().map(|seen| greatest(&seen.n[condition])));
+            findings.of_blocks(lot, &format!("Delta-H {when}"), seen.iter().map(|seen| seen.dh[condition]));
+        }
+    }
 }
 
 fn look(lot: &Lot, at: &At, block: &wordline_cells::Block) -> Seen {

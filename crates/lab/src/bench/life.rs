@@ -184,24 +184,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
     let deaths: [Vec<f64>; 2] = [0, 1].map(|which| seen.iter().map(|seen| seen.deaths[which]).collect());
-    findings.set("death-short", mean(&deaths[0]));
-    findings.set("death-long", mean(&deaths[1]));
-    findings.set("death-least", least(&deaths[0]));
-    findings.set("death-most", greatest(&deaths[1]));
-    let range = |values: &[f64]| greatest(values) - least(values);
-    let spread = |which: usize| range(&seen.iter().map(|seen| seen.at[which]).collect::<Vec<_>>());
-    findings.set("spread-early", spread(0));
-    findings.set("spread-late", spread(1));
-    let same: Vec<f64> = seen.iter().map(|seen| seen.same).collect();
-    findings.set("same-least", least(&same));
-    findings.set("same-most", greatest(&same));
-    for (which, dwell) in at.dwells.iter().enumerate() {
-        findings.of_blocks(&lot, &format!("P/E at death, dwell {}", span_text(*dwell)), deaths[which].iter().copied());
-    }
-    for (which, pe) in at.spread.iter().enumerate() {
-        findings.of_blocks(&lot, &format!("N(12) at {pe} P/E, bit"), seen.iter().map(|seen| seen.at[which]));
-    }
-    findings.of_blocks(&lot, &format!("P/E at N(12) of {} bit", at.same), same.iter().copied());
+    let spread_late = apart(&lot, &at, &seen, &deaths, &mut findings);
     dwell(&lot, &at, &mut findings);
 
     let wide: Vec<&Life> = seen.iter().filter_map(|seen| seen.fitted.as_ref()).collect();
@@ -248,32 +231,58 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("life-plus", plus.life(&judged, limit));
     findings.set("life-plus-plus", plus_plus.life(&judged, limit));
     findings.set("equal-realwear", realwear.spread(&at.bins(), &fresh));
-    findings.set("equal-pewear", spread(1));
+    findings.set("equal-pewear", spread_late);
     findings.set("equal-plus", plus.spread(&at.bins(), &fresh));
     findings.set("equal-plus-plus", plus_plus.spread(&at.bins(), &fresh));
-    findings.set(
-        "distinct",
-        correlation(
-            &fresh.iter().map(|sight| realwear.of(sight)).collect::<Vec<_>>(),
-            &fresh.iter().map(|sight| sight.n12).collect::<Vec<_>>(),
-        ),
-    );
-    let growth = |marker: &Marker| {
-        let error = |within: &dyn Fn(f64) -> bool| {
-            deviation(&fresh.iter().filter(|sight| within(sight.pe)).map(|sight| sight.n12 - marker.of(sight)).collect::<Vec<_>>())
-        };
-        error(&|pe| pe > at.early_late[1]) / error(&|pe| pe < at.early_late[0])
+    let (foretold, counted): (Vec<f64>, Vec<f64>) = fresh.iter().map(|sight| (realwear.of(sight), sight.n12)).unzip();
+    findings.set("distinct", correlation(&foretold, &counted));
+
+    findings.set("plus-error-growth", growth(&at, &fresh, &plus));
+    findings.set("realwear-error-growth", growth(&at, &fresh, &realwear));
+    findings.set("tbers-flat", tbers_flat(&seen));
+    findings.set("tbers-step", (lot.model.physics().ispe.pulse + lot.model.physics().ispe.verify) / 1e3);
+    findings.figures = figures(&at, &deaths, &ages, &fresh);
+    Ok(findings)
+}
+
+/// Records when blocks die and how far they lie apart. Returns the spread of N(12) late in life.
+fn apart(lot: &Lot, at: &At, seen: &[Seen], deaths: &[Vec<f64>; 2], findings: &mut Findings) -> f64 {
+    findings.set("death-short", mean(&deaths[0]));
+    findings.set("death-long", mean(&deaths[1]));
+    findings.set("death-least", least(&deaths[0]));
+    findings.set("death-most", greatest(&deaths[1]));
+    let range = |values: &[f64]| greatest(values) - least(values);
+    let spread = |which: usize| range(&seen.iter().map(|seen| seen.at[which]).collect::<Vec<_>>());
+    findings.set("spread-early", spread(0));
+    findings.set("spread-late", spread(1));
+    let same: Vec<f64> = seen.iter().map(|seen| seen.same).collect();
+    findings.set("same-least", least(&same));
+    findings.set("same-most", greatest(&same));
+    for (which, dwell) in at.dwells.iter().enumerate() {
+        findings.of_blocks(lot, &format!("P/E at death, dwell {}", span_text(*dwell)), deaths[which].iter().copied());
+    }
+    for (which, pe) in at.spread.iter().enumerate() {
+        findings.of_blocks(lot, &format!("N(12) at {pe} P/E, bit"), seen.iter().map(|seen| seen.at[which]));
+    }
+    findings.of_blocks(lot, &format!("P/E at N(12) of {} bit", at.same), same.iter().copied());
+    spread(1)
+}
+
+/// Errors late in life over those early, of what `marker` foretells.
+fn growth(at: &At, fresh: &[Sight], marker: &Marker) -> f64 {
+    let error = |within: &dyn Fn(f64) -> bool| {
+        deviation(&fresh.iter().filter(|sight| within(sight.pe)).map(|sight| sight.n12 - marker.of(sight)).collect::<Vec<_>>())
     };
-    findings.set("plus-error-growth", growth(&plus));
-    findings.set("realwear-error-growth", growth(&realwear));
+    error(&|pe| pe > at.early_late[1]) / error(&|pe| pe < at.early_late[0])
+}
+
+/// The last P/E count at which a block still has the t_BERS of its first, greatest of all blocks.
+fn tbers_flat(seen: &[Seen]) -> f64 {
     let flat = |life: &&Life| {
         let first = life.sights.first()?.tbers;
         life.sights.iter().take_while(|sight| sight.tbers == first).last().map(|sight| sight.pe)
     };
-    findings.set("tbers-flat", greatest(&seen.iter().map(|seen| &seen.life).filter_map(|life| flat(&life)).collect::<Vec<f64>>()));
-    findings.set("tbers-step", (lot.model.physics().ispe.pulse + lot.model.physics().ispe.verify) / 1e3);
-    findings.figures = figures(&at, &deaths, &ages, &fresh);
-    Ok(findings)
+    greatest(&seen.iter().map(|seen| &seen.life).filter_map(|life| flat(&life)).collect::<Vec<f64>>())
 }
 
 /// Measures the effect of rest between cycles on the weakest wordline of one block.

@@ -114,6 +114,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("wear-spared", wear_at_once - wear);
     findings.set("reads", runs.iter().map(|run| reads(run, false)[2]).fold(f64::INFINITY, f64::min));
     findings.set("writes", ours.result.host.writes as f64 / base.result.host.writes as f64 - 1.0);
+    findings.figures.push(figure(&at, &runs));
+    Ok(findings)
+}
+
+/// Latencies of reads on the three drives.
+fn figure(at: &At, runs: &[Ran]) -> Figure {
     type Of = fn(&wordline_figures::result::Latency) -> f64;
     let points: [(&str, Of); 6] = [
         ("mean", |of| of.mean),
@@ -123,7 +129,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         ("p99.99", |of| of.p9999),
         ("longest", |of| of.max),
     ];
-    findings.figures.push(Figure::Columns(Columns {
+    Figure::Columns(Columns {
         title: "Latency of reads, all priorities".to_owned(),
         note: format!("{} at {} (000 Fig 34)", at.load, at.life),
         x: "of all reads".to_owned(),
@@ -138,6 +144,5 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
                 (name.clone(), values)
             })
             .collect(),
-    }));
-    Ok(findings)
+    })
 }

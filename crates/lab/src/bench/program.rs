@@ -162,6 +162,13 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("window-online-over-static", mean(&by_layer) / (mean(&static_margin) / 2.0).max(1e-9));
     findings.set("time-online-less-static", saved_online(&lot, &margins) - saved_by_table(&lot, &static_margin));
 
+    foresight(&seen, states, &mut findings);
+    findings.figures = figures(&at, curves, &narrowed, reference);
+    Ok(findings)
+}
+
+/// Records what the leaders saw against what a table could hold, and what spare is left.
+fn foresight(seen: &[Seen], states: usize, findings: &mut Findings) {
     // What a table could skip is what the least of all blocks could.
     let online = mean(
         &seen
@@ -181,8 +188,6 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     };
     findings.set("spare-falls", share(falls((0, 1)).chain(falls((1, 2)))));
     findings.set("spare-least-worst", share(seen.iter().map(|seen| seen.least_is_worst)));
-    findings.figures = figures(&at, curves, &narrowed, reference);
-    Ok(findings)
 }
 
 /// Share of t_PROG of fresh blocks that a window saves which is narrower by what each layer of each block can spare, at both ends.

@@ -152,6 +152,18 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(judge(&at, &rows))
 }
 
+/// IOPS and write amplification over those of the drive that leaves stale data readable, by workload.
+struct Ratios {
+    locked: Vec<f64>,
+    page_locked: Vec<f64>,
+    scrubbed: Vec<f64>,
+    /// The drive that scrubs where whole files are trimmed: all pages at once, or one after another.
+    of_files: [Vec<f64>; 2],
+    erased: Vec<f64>,
+    scrub_waf: Vec<f64>,
+    lock_waf: Vec<f64>,
+}
+
 fn judge(at: &At, rows: &[Row]) -> Findings {
     let of = |figure: &dyn Fn(&Row) -> f64| rows.iter().map(figure).collect::<Vec<f64>>();
     let whole = |row: &Row| row.locked.last().cloned().expect("fractions");
@@ -216,6 +228,12 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
         of_locks.map(|flash| flash.pages as f64).sum()
     };
     findings.set("lock-copies", of(&copies).iter().sum());
+    findings.figures = figures(at, rows, Ratios { locked, page_locked, scrubbed, of_files, erased, scrub_waf, lock_waf });
+    findings
+}
+
+fn figures(at: &At, rows: &[Row], ratios: Ratios) -> Vec<Figure> {
+    let Ratios { locked, page_locked, scrubbed, of_files, erased, scrub_waf, lock_waf } = ratios;
     let columns = |title: &str, note: &str, y: &str, series: Vec<(String, Vec<f64>)>| {
         let (x, groups) = ("workload".to_owned(), at.workloads.to_vec());
         Figure::Columns(Columns { title: title.to_owned(), note: note.to_owned(), x, y: y.to_owned(), groups, series })
@@ -227,7 +245,7 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
         dashed: false,
         points: at.fractions.iter().zip(&row.locked).map(|(secure, ran)| (100.0 * secure, ran.iops() / row.plain.iops())).collect(),
     };
-    findings.figures = vec![
+    vec![
         columns(
             "IOPS of drives that make stale data unreadable",
             "against the same drive that does not",
@@ -255,8 +273,7 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
             curves: rows.iter().enumerate().map(over_fractions).collect(),
             marks: Vec::new(),
         }),
-    ];
-    findings
+    ]
 }
 
 /// The place of `value` in the list, counted from 1.

@@ -125,32 +125,53 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
          also between and beyond what was measured. The page that `--html` writes has this and the residuals of states, tails and layers.*\n"
     );
     if !outcome.left_out.is_empty() {
-        let _ = writeln!(
-            text,
-            "## Against predictions without a model\n\nTypical factor in the misreads of a P/E count that was left out: by the fit to all others, and by three \
-             rows that need no model and are drawn, boundary by boundary, through the misreads measured at other counts.\n"
-        );
-        for (number, row) in against_naive(outcome).iter().enumerate() {
-            let _ = writeln!(text, "| {} |", row.join(" | "));
-            if number == 0 {
-                let _ = writeln!(text, "|{}", "---:|".repeat(row.len()));
-            }
-        }
-        let _ = writeln!(text, "\n{}\n", verdict_on_naive(outcome));
-        let _ = writeln!(
-            text,
-            "The same for a retention index that the fit saw at one P/E count only, which tells what time it stands for. Its neighbour is the index whose \
-             misreads are nearest at that count; it is scaled there, boundary by boundary.\n\n| retention | fit | neighbour, scaled |\n|---:|---:|---:|"
-        );
-        let pairs: Vec<(u8, f64, Option<f64>)> =
-            outcome.left_once.iter().map(|(once, fit)| (once.retention, fit.factor, scaled_neighbour(&outcome.verdicts, *once))).collect();
-        for (retention, fit, naive) in &pairs {
-            let naive = naive.map_or("–".to_owned(), |naive| format!("{naive:.2}"));
-            let _ = writeln!(text, "| {retention} | {fit:.2} | {naive} |");
-        }
-        let nearer = pairs.iter().filter(|(_, fit, naive)| naive.is_some_and(|naive| *fit < naive)).count();
-        let _ = writeln!(text, "\nThe fit is nearer than the scaled neighbour for {nearer} of {} indices.\n", pairs.len());
+        beside_naive(&mut text, outcome);
     }
+    by_retention(&mut text, outcome);
+    let _ = writeln!(text, "\n## Where it is wrong\n");
+    for line in worst_states(&outcome.verdicts) {
+        let _ = writeln!(text, "- {line}");
+    }
+    let _ = writeln!(
+        text,
+        "- Counts far out in the tails are too high in the file: a step that only one of two repeats saw keeps its full count.\n\
+         - From one P/E count to the next all states of all retention indices move together by about 0.1 step, up or down, as if each count had \
+         been measured on another block. No law of wear follows that, and the fit does not try."
+    );
+    text
+}
+
+/// Writes how the fit stands beside predictions without a model.
+fn beside_naive(text: &mut String, outcome: &Outcome) {
+    let _ = writeln!(
+        text,
+        "## Against predictions without a model\n\nTypical factor in the misreads of a P/E count that was left out: by the fit to all others, and by three \
+         rows that need no model and are drawn, boundary by boundary, through the misreads measured at other counts.\n"
+    );
+    for (number, row) in against_naive(outcome).iter().enumerate() {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+        if number == 0 {
+            let _ = writeln!(text, "|{}", "---:|".repeat(row.len()));
+        }
+    }
+    let _ = writeln!(text, "\n{}\n", verdict_on_naive(outcome));
+    let _ = writeln!(
+        text,
+        "The same for a retention index that the fit saw at one P/E count only, which tells what time it stands for. Its neighbour is the index whose \
+         misreads are nearest at that count; it is scaled there, boundary by boundary.\n\n| retention | fit | neighbour, scaled |\n|---:|---:|---:|"
+    );
+    let pairs: Vec<(u8, f64, Option<f64>)> =
+        outcome.left_once.iter().map(|(once, fit)| (once.retention, fit.factor, scaled_neighbour(&outcome.verdicts, *once))).collect();
+    for (retention, fit, naive) in &pairs {
+        let naive = naive.map_or("–".to_owned(), |naive| format!("{naive:.2}"));
+        let _ = writeln!(text, "| {retention} | {fit:.2} | {naive} |");
+    }
+    let nearer = pairs.iter().filter(|(_, fit, naive)| naive.is_some_and(|naive| *fit < naive)).count();
+    let _ = writeln!(text, "\nThe fit is nearer than the scaled neighbour for {nearer} of {} indices.\n", pairs.len());
+}
+
+/// Writes the times that retention indices stand for, and the misreads of each condition.
+fn by_retention(text: &mut String, outcome: &Outcome) {
     let _ = writeln!(text, "## Retention indices\n");
     let _ = writeln!(
         text,
@@ -173,17 +194,6 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
             row.iter().map(|verdict| format!("{:.0} → {:.0}", ppm(&verdict.measured), ppm(&verdict.predicted))).collect();
         let _ = writeln!(text, "| {} | {} |", row[0].pe, cells.join(" | "));
     }
-    let _ = writeln!(text, "\n## Where it is wrong\n");
-    for line in worst_states(&outcome.verdicts) {
-        let _ = writeln!(text, "- {line}");
-    }
-    let _ = writeln!(
-        text,
-        "- Counts far out in the tails are too high in the file: a step that only one of two repeats saw keeps its full count.\n\
-         - From one P/E count to the next all states of all retention indices move together by about 0.1 step, up or down, as if each count had \
-         been measured on another block. No law of wear follows that, and the fit does not try."
-    );
-    text
 }
 
 /// Factors of the fit without a count, and of the [`Naive`] rows, for each count that was left out.

@@ -234,13 +234,7 @@ fn found(cycler: &Cycler<'_>, setup: &Setup, halves: &Halves) -> Result<Found<Ag
         return Err(LabError::Usage(format!("aging, lot {}: {what}; expected a larger lot, such as 16x12", setup.lot)));
     }
     let fit = |place: usize| Marker::fit(realwear_terms, &sights(looks(known), place));
-    let of_page = |place: usize| {
-        let marker = fit(place);
-        error(|sight| marker.of(sight), &sights(looks(known), place))
-    };
-    let errors: Vec<f64> = wordline_runs::parallel::map(lot.threads, pages, of_page);
-    let best = least(&errors);
-    let place = if errors[0] <= best * (1.0 + at.alike) { 0 } else { errors.iter().position(|of| *of <= best).unwrap_or(0) };
+    let place = best_page(cycler, known, pages);
     let weights = |marker: &Marker| marker.weights.iter().map(|weight| rounded(*weight, DIGITS)).collect::<Vec<f64>>();
     let fixed = |marker: &Marker| <[f64; 5]>::try_from(weights(marker)).unwrap_or_default();
     let (known_sights, fresh_sights) = (sights(looks(known), place), sights(looks(fresh), place));
@@ -295,6 +289,19 @@ fn found(cycler: &Cycler<'_>, setup: &Setup, halves: &Halves) -> Result<Found<Ag
     figures.set("deviation", deviation(&fresh_sights.iter().map(|sight| sight.n12).collect::<Vec<_>>()), "deviation of N(12) itself");
     figures.set("blocks", fresh.len() as f64, "blocks judged by, all that died");
     Ok(Found { source: told(setup, lot, at), keys: keys(&table), section: "aging", judged: figures.0, table })
+}
+
+/// The page to count, by the errors of the regression on it: the first, unless another is better by far.
+fn best_page(cycler: &Cycler<'_>, known: &[Life], pages: usize) -> usize {
+    let (lot, at) = (cycler.lot, &cycler.at);
+    let fit = |place: usize| Marker::fit(realwear_terms, &sights(looks(known), place));
+    let of_page = |place: usize| {
+        let marker = fit(place);
+        error(|sight| marker.of(sight), &sights(looks(known), place))
+    };
+    let errors: Vec<f64> = wordline_runs::parallel::map(lot.threads, pages, of_page);
+    let best = least(&errors);
+    if errors[0] <= best * (1.0 + at.alike) { 0 } else { errors.iter().position(|of| *of <= best).unwrap_or(0) }
 }
 
 /// Rank correlation of age and N(12) over blocks of one P/E count, mean over the counts that enough blocks reach.

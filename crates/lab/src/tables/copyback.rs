@@ -198,14 +198,7 @@ fn found(setup: &Setup, pick: fn(&[u32]) -> u32) -> Result<Found<Copyback>, LabE
     let cycler = Cycler::new(&lot, setup)?;
     let model = &lot.model;
     // Which h-layers are weak, and where the best references lie just after program: means over the fitted half at the last bin and at all bins.
-    let (late, longest) = (at.pe[at.pe.len() - 1], at.kept[at.kept.len() - 1]);
-    let layers = walk(&lot, setup, Half::Fitted, "h-layers", |block| {
-        let traits = lot.traits(block);
-        traits.iter().map(|traits| lot.worst_page(traits, &lot.aged(late, longest))).collect::<Vec<f64>>()
-    });
-    let of_layer: Vec<f64> = (0..lot.layers()).map(|layer| mean(&layers.iter().map(|block| block[layer]).collect::<Vec<_>>())).collect();
-    let mut order: Vec<u32> = (0..lot.layers() as u32).collect();
-    order.sort_by(|a, b| of_layer[*b as usize].total_cmp(&of_layer[*a as usize]));
+    let order = weak_first(&lot, &at, setup);
     let (step, count, default) = (ReadOffsets::STEP.millivolts(), model.physics().shape.states() - 1, model.references(0));
     let best = walk(&lot, setup, Half::Fitted, "best references", |block| {
         let weak = cycler.weakest(block);
@@ -247,47 +240,8 @@ fn found(setup: &Setup, pick: fn(&[u32]) -> u32) -> Result<Found<Copyback>, LabE
             ["age-over", "age-lost", "age-given", "age-own", "age-set-over", "age-spread-over"],
         ),
     ];
-    for (index, bin, names) in indices {
-        let given = |sample: &Sample, column: usize, references: CopyReferences| {
-            index.threshold(references, column, index.class(bin(sample), sample.shown), bin(sample))
-        };
-        let columns = || fresh.iter().flat_map(|sample| (0..at.kept.len()).map(move |column| (sample, column)));
-        let lost = |which: usize, references: CopyReferences| -> Vec<f64> {
-            let of = |(sample, column): (&Sample, usize)| {
-                let copies = given(sample, column, references);
-                (copies > 0).then(|| sample.lost[column * BOTH.len() + which][copies as usize])
-            };
-            columns().filter_map(of).collect()
-        };
-        let (own, by_set) = (lost(0, BOTH[0]), lost(1, BOTH[1]));
-        let over = |lost: &[f64]| if lost.is_empty() { 0.0 } else { 100.0 * share(lost.iter().map(|lost| *lost > at.risk)) };
-        figures.set(names[0], over(&own), "% of blocks and retentions at which the class's threshold is beyond the risk");
-        figures.set(
-            names[1],
-            100.0 * if own.is_empty() { 0.0 } else { mean(&own) },
-            "% probability that the worst page is lost at the threshold, in the mean",
-        );
-        let mean_of = |of: &dyn Fn((&Sample, usize)) -> u32| mean(&columns().map(|pair| f64::from(of(pair))).collect::<Vec<_>>());
-        figures.set(
-            names[2],
-            mean_of(&|(sample, column)| given(sample, column, BOTH[0])),
-            "copies in a row that the table allows, in the mean",
-        );
-        figures.set(
-            names[3],
-            mean_of(&|(sample, column)| copier.threshold(&sample.lost[column * BOTH.len()])),
-            "copies that each block by itself could have had",
-        );
-        figures.set(names[4], over(&by_set), "% as the first of these, where sources are sensed at the set");
-        let spread = columns().filter_map(|(sample, column)| {
-            let copies = given(sample, column, BOTH[0]) as usize;
-            (copies > 0).then(|| sample.spread[column][copies.min(sample.spread[column].len() - 1)])
-        });
-        figures.set(
-            names[5],
-            over(&spread.collect::<Vec<_>>()),
-            "% as the first of these, if copies (6 at most) were spread evenly over the retention",
-        );
+    for index in indices {
+        judge(&copier, &fresh, index, &mut figures);
     }
     figures.set("blocks", fresh.len() as f64, "blocks at the end of a bin that the table was judged by");
     let how = format!(
@@ -295,6 +249,64 @@ fn found(setup: &Setup, pick: fn(&[u32]) -> u32) -> Result<Found<Copyback>, LabE
         at.guard
     );
     Ok(Found { source: source(setup, &lot, "copyback", &how), keys: keys(&table, &steps), section: "copyback", judged: figures.0, table })
+}
+
+/// H-layers, the weakest first, by their mean over the fitted half at the last bin.
+fn weak_first(lot: &Lot, at: &At, setup: &Setup) -> Vec<u32> {
+    let (late, longest) = (at.pe[at.pe.len() - 1], at.kept[at.kept.len() - 1]);
+    let layers = walk(lot, setup, Half::Fitted, "h-layers", |block| {
+        let traits = lot.traits(block);
+        traits.iter().map(|traits| lot.worst_page(traits, &lot.aged(late, longest))).collect::<Vec<f64>>()
+    });
+    let of_layer: Vec<f64> = (0..lot.layers()).map(|layer| mean(&layers.iter().map(|block| block[layer]).collect::<Vec<_>>())).collect();
+    let mut order: Vec<u32> = (0..lot.layers() as u32).collect();
+    order.sort_by(|a, b| of_layer[*b as usize].total_cmp(&of_layer[*a as usize]));
+    order
+}
+
+/// Judges one index of the table by fresh blocks.
+fn judge(copier: &Copier<'_>, fresh: &[Sample], (index, bin, names): Judged<'_>, figures: &mut Figures) {
+    let at = copier.at;
+    let given = |sample: &Sample, column: usize, references: CopyReferences| {
+        index.threshold(references, column, index.class(bin(sample), sample.shown), bin(sample))
+    };
+    let columns = || fresh.iter().flat_map(|sample| (0..at.kept.len()).map(move |column| (sample, column)));
+    let lost = |which: usize, references: CopyReferences| -> Vec<f64> {
+        let of = |(sample, column): (&Sample, usize)| {
+            let copies = given(sample, column, references);
+            (copies > 0).then(|| sample.lost[column * BOTH.len() + which][copies as usize])
+        };
+        columns().filter_map(of).collect()
+    };
+    let (own, by_set) = (lost(0, BOTH[0]), lost(1, BOTH[1]));
+    let over = |lost: &[f64]| if lost.is_empty() { 0.0 } else { 100.0 * share(lost.iter().map(|lost| *lost > at.risk)) };
+    figures.set(names[0], over(&own), "% of blocks and retentions at which the class's threshold is beyond the risk");
+    figures.set(
+        names[1],
+        100.0 * if own.is_empty() { 0.0 } else { mean(&own) },
+        "% probability that the worst page is lost at the threshold, in the mean",
+    );
+    let mean_of = |of: &dyn Fn((&Sample, usize)) -> u32| mean(&columns().map(|pair| f64::from(of(pair))).collect::<Vec<_>>());
+    figures.set(
+        names[2],
+        mean_of(&|(sample, column)| given(sample, column, BOTH[0])),
+        "copies in a row that the table allows, in the mean",
+    );
+    figures.set(
+        names[3],
+        mean_of(&|(sample, column)| copier.threshold(&sample.lost[column * BOTH.len()])),
+        "copies that each block by itself could have had",
+    );
+    figures.set(names[4], over(&by_set), "% as the first of these, where sources are sensed at the set");
+    let spread = columns().filter_map(|(sample, column)| {
+        let copies = given(sample, column, BOTH[0]) as usize;
+        (copies > 0).then(|| sample.spread[column][copies.min(sample.spread[column].len() - 1)])
+    });
+    figures.set(
+        names[5],
+        over(&spread.collect::<Vec<_>>()),
+        "% as the first of these, if copies (6 at most) were spread evenly over the retention",
+    );
 }
 
 fn keys(table: &Copyback, set: &[i8]) -> Vec<(&'static str, String)> {

@@ -92,6 +92,16 @@ pub fn characterise(setup: &Setup) -> Result<Found<Guard>, LabError> {
     found(setup, &|_| {})
 }
 
+/// Results for one block that judges the table.
+struct Seen {
+    /// Difference of the relative endurances to the table's, and correlation of their order.
+    off: f64,
+    rank: f64,
+    /// Endurance with each mode over that without: by the block's own weak wordlines, and by the table's order.
+    gains: Vec<[f64; 2]>,
+    coefficients: Vec<f64>,
+}
+
 /// The table as [`characterise`] finds it, with endurances that a test may spoil.
 fn found(setup: &Setup, spoil: &dyn Fn(&mut [f64])) -> Result<Found<Guard>, LabError> {
     let (lot, at) = (open(setup, "guard")?, At::of(setup)?);
@@ -112,14 +122,6 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [f64])) -> Result<Found<Guard>, LabE
     let mode = |mode: &(u32, f64)| GuardMode { wordlines: mode.0, share: mode.1, endurance: thousandths(gain(*mode)) };
     let table = Guard { seed: setup.seed, order, relative, modes: modes.iter().map(mode).collect(), coefficient: at.coefficient };
 
-    struct Seen {
-        /// Difference of the relative endurances to the table's, and correlation of their order.
-        off: f64,
-        rank: f64,
-        /// Endurance with each mode over that without: by the block's own weak wordlines, and by the table's order.
-        gains: Vec<[f64; 2]>,
-        coefficients: Vec<f64>,
-    }
     let seen = walk(&lot, setup, Half::Judged, "blocks to judge by", |block| {
         let endured = guarder.endured(block);
         let (weakest, own) = (least(&endured), relative_of(&endured));
@@ -142,8 +144,24 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [f64])) -> Result<Found<Guard>, LabE
         mean(&seen.iter().map(|seen| seen.rank).collect::<Vec<_>>()),
         "rank correlation of relative endurances with the table's, mean over blocks",
     );
+    modes_off(&table, &seen, &mut figures);
+    let short = seen.iter().flat_map(|seen| seen.gains.iter().zip(&table.modes).map(|(real, told)| real[0] < told.endurance * 0.95));
+    figures.set("short", 100.0 * share(short), "% of blocks and modes endure less than 95 % of what the table tells: it tells means");
+    let coefficients: Vec<f64> = seen.iter().flat_map(|seen| seen.coefficients.iter().copied()).collect();
+    figures.set(
+        "coefficient",
+        mean(&coefficients),
+        format!("coefficient of weak h-layers as measured, {:.2} to {:.2}", least(&coefficients), greatest(&coefficients)),
+    );
+    figures.set("blocks", seen.len() as f64, "blocks judged by");
+    let how = "modes worked out by the coefficient of 001 §3.2.2 from the endurance of each h-layer, and held against blocks that were cycled with them";
+    Ok(Found { source: source(setup, &lot, "guard", how), keys: keys(&table), section: "guard", judged: figures.0, table })
+}
+
+/// Records how far the endurance with each mode is from the table's, and what it is if the table's order alone decides.
+fn modes_off(table: &Guard, seen: &[Seen], figures: &mut Figures) {
     let gains = |which: usize| {
-        (0..modes.len()).map(|mode| mean(&seen.iter().map(|seen| seen.gains[mode][which]).collect::<Vec<_>>())).collect::<Vec<f64>>()
+        (0..table.modes.len()).map(|mode| mean(&seen.iter().map(|seen| seen.gains[mode][which]).collect::<Vec<_>>())).collect::<Vec<f64>>()
     };
     let (own, by_order) = (gains(0), gains(1));
     let off = own.iter().zip(&table.modes).map(|(real, told)| real / told.endurance - 1.0).collect::<Vec<_>>();
@@ -160,17 +178,6 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [f64])) -> Result<Found<Guard>, LabE
         by_order[last],
         format!("endurance with the last mode if the table's order alone says what is weak; mode by mode {}", told(&by_order)),
     );
-    let short = seen.iter().flat_map(|seen| seen.gains.iter().zip(&table.modes).map(|(real, told)| real[0] < told.endurance * 0.95));
-    figures.set("short", 100.0 * share(short), "% of blocks and modes endure less than 95 % of what the table tells: it tells means");
-    let coefficients: Vec<f64> = seen.iter().flat_map(|seen| seen.coefficients.iter().copied()).collect();
-    figures.set(
-        "coefficient",
-        mean(&coefficients),
-        format!("coefficient of weak h-layers as measured, {:.2} to {:.2}", least(&coefficients), greatest(&coefficients)),
-    );
-    figures.set("blocks", seen.len() as f64, "blocks judged by");
-    let how = "modes worked out by the coefficient of 001 §3.2.2 from the endurance of each h-layer, and held against blocks that were cycled with them";
-    Ok(Found { source: source(setup, &lot, "guard", how), keys: keys(&table), section: "guard", judged: figures.0, table })
 }
 
 fn keys(table: &Guard) -> Vec<(&'static str, String)> {

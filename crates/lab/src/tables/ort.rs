@@ -302,11 +302,7 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [Sample])) -> Result<Found<Ort>, Lab
     let mut samples = half(Half::Fitted, "blocks to fit on");
     let sets = builder.gathered(&samples);
     let references: Vec<References> = sets.iter().map(|set| builder.references(set)).collect();
-    let served = wordline_runs::parallel::map(lot.threads, samples.len(), |number| {
-        let wordline = builder.wordline(&samples[number]);
-        references.iter().enumerate().fold(0, |served, (set, of)| served | u64::from(builder.serves(&wordline, of)) << set)
-    });
-    samples.iter_mut().zip(served).for_each(|(sample, served)| sample.served = served);
+    serve(&builder, &references, &mut samples);
     spoil(&mut samples);
     let offsets =
         |set: &Offsets| set.iter().zip(1..).fold(ReadOffsets::NONE, |held, (steps, reference)| held.with(reference, *steps as i8));
@@ -344,6 +340,32 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [Sample])) -> Result<Found<Ort>, Lab
     (table.by_age.proven, table.by_pe.proven) = (by_age, by_pe);
 
     let mut figures = Figures::default();
+    retries(&judged, &mut figures);
+    figures.set("sets", sets.len() as f64, "sets of offsets");
+    figures.set(
+        "unserved",
+        100.0 * share(samples.iter().map(|sample| sample.served == 0)),
+        "% of the wordlines that it was made from are served by no set",
+    );
+    let whole = |proven: &[Option<u32>]| proven.iter().filter(|kept| **kept == table.retention.last().copied()).count() as f64;
+    figures.set("proven-age", whole(&table.by_age.proven), format!("of {} steps of age are proven for the longest retention", Ort::AGES));
+    figures.set("proven-pe", whole(&table.by_pe.proven), format!("of {steps} steps of P/E count are"));
+    figures.set("reads", judged.len() as f64, "reads judged by");
+    let how = "one h-layer of each class in blocks with several dwells while they live; ages by the [aging] of the same lot and half";
+    Ok(Found { source: source(setup, &lot, "ort", how), keys: keys(&table, &sets), section: "ort", judged: figures.0, table })
+}
+
+/// Marks by which sets the wordline of each sample can be read.
+fn serve(builder: &Builder<'_>, references: &[References], samples: &mut [Sample]) {
+    let served = wordline_runs::parallel::map(builder.lot.threads, samples.len(), |number| {
+        let wordline = builder.wordline(&samples[number]);
+        references.iter().enumerate().fold(0, |served, (set, of)| served | u64::from(builder.serves(&wordline, of)) << set)
+    });
+    samples.iter_mut().zip(served).for_each(|(sample, served)| sample.served = served);
+}
+
+/// Records the retries of reads that start from each of the four: in the mean, those beyond two, and those that are of no use.
+fn retries(judged: &[(&Sample, [u32; 4])], figures: &mut Figures) {
     let names: [[&'static str; 3]; 4] = [
         ["age-mean", "age-beyond", "age-lost"],
         ["pe-mean", "pe-beyond", "pe-lost"],
@@ -362,18 +384,6 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [Sample])) -> Result<Found<Ort>, Lab
             "% of these are not served at all, before references are searched for",
         );
     }
-    figures.set("sets", sets.len() as f64, "sets of offsets");
-    figures.set(
-        "unserved",
-        100.0 * share(samples.iter().map(|sample| sample.served == 0)),
-        "% of the wordlines that it was made from are served by no set",
-    );
-    let whole = |proven: &[Option<u32>]| proven.iter().filter(|kept| **kept == table.retention.last().copied()).count() as f64;
-    figures.set("proven-age", whole(&table.by_age.proven), format!("of {} steps of age are proven for the longest retention", Ort::AGES));
-    figures.set("proven-pe", whole(&table.by_pe.proven), format!("of {steps} steps of P/E count are"));
-    figures.set("reads", judged.len() as f64, "reads judged by");
-    let how = "one h-layer of each class in blocks with several dwells while they live; ages by the [aging] of the same lot and half";
-    Ok(Found { source: source(setup, &lot, "ort", how), keys: keys(&table, &sets), section: "ort", judged: figures.0, table })
 }
 
 fn keys(table: &Ort, sets: &[Offsets]) -> Vec<(&'static str, String)> {

@@ -218,6 +218,12 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
     agree(&drive, seed, served);
     drive.audit().unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
 
+    judge(&drive, seed, served);
+    in_the_chips(drive, seed);
+}
+
+/// Compares the books of files with those of the twin.
+fn judge(drive: &Watched<Both>, seed: u64, served: u64) {
     let result = drive.observer.books.conclude();
     let twin = &drive.observer.twin;
     let counted: Vec<(u32, f64, f64)> = twin
@@ -245,7 +251,6 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
     let sums = counted.iter().fold((0.0, 0.0), |sums, file| (sums.0 + file.1, sums.1 + file.2));
     assert!((vaf - sums.0).abs() < 1e-6 && (insecure - sums.1).abs() < 1e-6, "seed {seed}: {vaf} {insecure}, the twin {sums:?}");
     println!("seed {seed}: {served} requests, {files} files, VAF {:.3}, T {:.3}", vaf / files as f64, insecure / files as f64);
-    in_the_chips(drive, seed);
 }
 
 /// Chips hold of each file what the books count, by spare areas and the drive's map.

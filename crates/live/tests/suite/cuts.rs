@@ -8,7 +8,7 @@ use wordline_drive::{Config, Protection, Watched};
 use wordline_engine::Completions;
 use wordline_ftl::techniques::Choice;
 use wordline_live::{Durability, Keeper, MediaStore};
-use wordline_media::{Backing, Dump, DumpShape, Identity, Media, Memory, Replay, Shape, Tape, Tear};
+use wordline_media::{Backing, Dump, DumpShape, Entry, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Nanos};
@@ -149,13 +149,7 @@ fn flip(files: &mut [Memory], draw: &mut Draw) {
 fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<Seen, String> {
     let (units, unit_bytes) = (config.exported_units, config.firmware.unit.0 as usize);
     let geometry = config.sheet.geometry;
-    let identity = Identity {
-        drive: 7,
-        die: 0,
-        dies: geometry.dies(),
-        chip: "a chip".to_owned(),
-        shape: Shape::of(&geometry).expect("a small shape"),
-    };
+    let identity = identity(&config);
     let tape = Tape::new();
     let media = Media::in_memory(&identity, Durability::Process, &tape).expect("it can be written down");
     let (dies, slots) = (geometry.dies(), config.cores * config.firmware.buffer.units);
@@ -167,42 +161,8 @@ fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<S
     let store = MediaStore::new(media, units_per_page(&config), dump);
     let mut drive: Live = Watched::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
     store.capacitors(config.firmware.buffer.units).into_iter().for_each(|capacitors| drive.connect(capacitors));
-    let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0 }]; units as usize];
     let mut draw = Draw::new(seed, Stream::Address, 4);
-    let mut written = 0;
-    for stamp in 1..=3_000u64 {
-        let span = if draw.below(2) == 0 { units / 6 } else { units - 4 };
-        let unit = draw.below(span);
-        let count = 1 + draw.below(4);
-        let may = tape.len();
-        let what = draw.below(20);
-        if what == 0 {
-            ask(&mut drive, HostOp::Flush, 0, 0, false, &[]);
-            let now = tape.len();
-            history.iter_mut().flatten().for_each(|version| version.must = version.must.min(now));
-            continue;
-        }
-        let is_trim = what < 4;
-        let fua = !is_trim && what == 4;
-        if !config.firmware.techniques.is_empty() {
-            for read in 0..2 {
-                ask(&mut drive, HostOp::Read, (unit + 1 + read) % (units - 4), 1, false, &[]);
-            }
-        }
-        let bytes: Vec<u8> = (unit..unit + count).flat_map(|unit| stamped(unit, stamp, unit_bytes)).collect();
-        if is_trim {
-            ask(&mut drive, HostOp::Trim, unit, count as u32, false, &[]);
-        } else {
-            written += count;
-            ask(&mut drive, HostOp::Write, unit, count as u32, fua, &bytes);
-        }
-        let must = if fua || (config.has_capacitors() && !is_trim) { tape.len() } else { usize::MAX };
-        for unit in unit..unit + count {
-            history[unit as usize].push(Version { may, must, stamp: if is_trim { 0 } else { stamp } });
-        }
-    }
-    let erases: u32 = drive.blocks().map(|block| block.erases).sum();
-    assert!(erases > 40 && written > 2 * units, "the drive was not kept busy: {erases} erases, {written} units written");
+    let history = work(&mut drive, &tape, &config, &mut draw);
 
     let entries = tape.entries();
     let mut cuts: Vec<usize> = (0..cuts).map(|_| made + draw.below((entries.len() - made) as u64) as usize).collect();
@@ -213,12 +173,7 @@ fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<S
     for cut in cuts {
         entries[applied..cut].iter().for_each(|entry| replay.apply(entry).expect("memory takes it"));
         applied = cut;
-        let mut left = Replay::from(replay.files());
-        match draw.below(3) {
-            0 => {}
-            1 => left.apply_torn(&entries[cut], Tear::Prefix(draw.below(16_384))).expect("memory takes it"),
-            _ => left.apply_torn(&entries[cut], Tear::Sectors(&|sector| sector % 3 != seed % 3)).expect("memory takes it"),
-        }
+        let left = torn(&replay, &entries[cut], seed, &mut draw);
         let (files, beside) = left.files().split_at(dies as usize);
         let mut files = files.to_vec();
         (0..flips).for_each(|_| flip(&mut files, &mut draw));
@@ -246,11 +201,7 @@ fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<S
             }
         }
         // It goes on working.
-        for unit in 0..units / 4 {
-            ask(&mut drive, HostOp::Write, unit, 1, false, &stamped(unit, 9, unit_bytes));
-        }
-        drive.settle();
-        drive.observer.0.clear();
+        write_anew(&mut drive, units, unit_bytes);
         if flips == 0 {
             // Pages that cannot be read have no spare area to compare the map with.
             drive.audit().map_err(|problem| format!("seed {seed}, cut at {cut}: {problem}"))?;
@@ -260,4 +211,71 @@ fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<S
     }
     assert!(flips > 0 || by_checkpoint > tried / 2, "{by_checkpoint} of {tried} came back by a checkpoint");
     Ok(seen)
+}
+
+/// The drive that media files belong to.
+fn identity(config: &Config) -> Identity {
+    let geometry = config.sheet.geometry;
+    Identity { drive: 7, die: 0, dies: geometry.dies(), chip: "a chip".to_owned(), shape: Shape::of(&geometry).expect("a small shape") }
+}
+
+/// Keeps the drive busy with writes, trims and flushes. Returns the versions that each unit has had.
+fn work(drive: &mut Live, tape: &Tape, config: &Config, draw: &mut Draw) -> Vec<Vec<Version>> {
+    let (units, unit_bytes) = (config.exported_units, config.firmware.unit.0 as usize);
+    let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0 }]; units as usize];
+    let mut written = 0;
+    for stamp in 1..=3_000u64 {
+        let span = if draw.below(2) == 0 { units / 6 } else { units - 4 };
+        let unit = draw.below(span);
+        let count = 1 + draw.below(4);
+        let may = tape.len();
+        let what = draw.below(20);
+        if what == 0 {
+            ask(drive, HostOp::Flush, 0, 0, false, &[]);
+            let now = tape.len();
+            history.iter_mut().flatten().for_each(|version| version.must = version.must.min(now));
+            continue;
+        }
+        let is_trim = what < 4;
+        let fua = !is_trim && what == 4;
+        if !config.firmware.techniques.is_empty() {
+            for read in 0..2 {
+                ask(drive, HostOp::Read, (unit + 1 + read) % (units - 4), 1, false, &[]);
+            }
+        }
+        let bytes: Vec<u8> = (unit..unit + count).flat_map(|unit| stamped(unit, stamp, unit_bytes)).collect();
+        if is_trim {
+            ask(drive, HostOp::Trim, unit, count as u32, false, &[]);
+        } else {
+            written += count;
+            ask(drive, HostOp::Write, unit, count as u32, fua, &bytes);
+        }
+        let must = if fua || (config.has_capacitors() && !is_trim) { tape.len() } else { usize::MAX };
+        for unit in unit..unit + count {
+            history[unit as usize].push(Version { may, must, stamp: if is_trim { 0 } else { stamp } });
+        }
+    }
+    let erases: u32 = drive.blocks().map(|block| block.erases).sum();
+    assert!(erases > 40 && written > 2 * units, "the drive was not kept busy: {erases} erases, {written} units written");
+    history
+}
+
+/// The files that a cut leaves at `entry`: without it, or with some of it.
+fn torn(replay: &Replay, entry: &Entry, seed: u64, draw: &mut Draw) -> Replay {
+    let mut left = Replay::from(replay.files());
+    match draw.below(3) {
+        0 => {}
+        1 => left.apply_torn(entry, Tear::Prefix(draw.below(16_384))).expect("memory takes it"),
+        _ => left.apply_torn(entry, Tear::Sectors(&|sector| sector % 3 != seed % 3)).expect("memory takes it"),
+    }
+    left
+}
+
+/// Writes a quarter of the units anew.
+fn write_anew(drive: &mut Live, units: u64, unit_bytes: usize) {
+    for unit in 0..units / 4 {
+        ask(drive, HostOp::Write, unit, 1, false, &stamped(unit, 9, unit_bytes));
+    }
+    drive.settle();
+    drive.observer.0.clear();
 }

@@ -2,6 +2,7 @@
 //! units or parts of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -44,21 +45,39 @@ struct Twin {
     now: BTreeMap<u64, u64>,
 }
 
+/// The stamps of the units on the chips, each with its mark of being insecure. The twin has them all.
+fn on_the_chips(taken: &mut Taken, twin: &Twin, seed: u64) -> BTreeMap<u64, bool> {
+    let mut found = BTreeMap::new();
+    taken.chips.read(|page| {
+        let [Holds::Unit { unit, mark: Some((_, insecure)) }] = page.units else { return };
+        assert!(matches!(page.output, Output::Corrected { .. }), "{page:?}");
+        let stamp = u64::from_le_bytes(page.bytes[..8].try_into().expect("eight bytes"));
+        assert_eq!(twin.writes.get(&stamp), Some(&(*unit, *insecure)), "seed {seed}: stamp {stamp}");
+        found.insert(stamp, *insecure);
+    });
+    found
+}
+
+/// Starts a drive on fresh media files, with a buffer.
+fn start(folder: &Path, config: &DriveConfig, named: (&str, u128)) -> Arc<LiveDisk> {
+    let Opened { media, dump, .. } = open_or_make(folder, config, named, Durability::Process).expect("a fresh folder");
+    assert!(config.firmware.buffer.units > 0);
+    let built = config.clone();
+    let build = move || {
+        let (store, watched) = (MediaStore::new(media, 1, dump), watch(&built));
+        (Watched::with_payload(built, watched, |die| store.payload(die)), store)
+    };
+    Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()))
+}
+
 #[test]
 fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
     let seed = 1_002;
     let (folder, control_path) = (socket().with_extension("media"), socket());
     let named = ("secssd-nobLock", 9);
     let config = config();
-    let (units, slots) = (1, config.firmware.buffer.units);
-    let Opened { media, dump, .. } = open_or_make(&folder, &config, named, Durability::Process).expect("a fresh folder");
-    assert_eq!((slots > 0, config.firmware.unit.0), (true, UNIT));
-    let built = config.clone();
-    let build = move || {
-        let (store, watched) = (MediaStore::new(media, units, dump), watch(&built));
-        (Watched::with_payload(built, watched, |die| store.payload(die)), store)
-    };
-    let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
+    assert_eq!(config.firmware.unit.0, UNIT);
+    let disk = start(&folder, &config, named);
     let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let classes: [(&[&str], _); 3] = [(&[], None), (&["insecure"], Some(true)), (&["secure", "low"], Some(false))];
     let mut clients = classes.map(|(classes, class)| (Client::open(&disk, classes, &[]), class));
@@ -105,14 +124,7 @@ fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
     drop((clients, listens, disk));
 
     let mut taken = Taken::off(&folder, config, named).expect("nobody has it any more");
-    let mut found = BTreeMap::new();
-    taken.chips.read(|page| {
-        let [Holds::Unit { unit, mark: Some((_, insecure)) }] = page.units else { return };
-        assert!(matches!(page.output, Output::Corrected { .. }), "{page:?}");
-        let stamp = u64::from_le_bytes(page.bytes[..8].try_into().expect("eight bytes"));
-        assert_eq!(twin.writes.get(&stamp), Some(&(*unit, *insecure)), "seed {seed}: stamp {stamp}");
-        found.insert(stamp, *insecure);
-    });
+    let found = on_the_chips(&mut taken, &twin, seed);
     let expected: BTreeMap<u64, bool> = twin
         .writes
         .iter()
@@ -130,7 +142,7 @@ fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
 }
 
 /// Whether some sector that the chips put out is filled with `byte`.
-fn puts_out(folder: &std::path::Path, config: DriveConfig, named: (&str, u128), byte: u8) -> bool {
+fn puts_out(folder: &Path, config: DriveConfig, named: (&str, u128), byte: u8) -> bool {
     let mut taken = Taken::off(folder, config, named).expect("nobody has it any more");
     let mut found = false;
     taken.chips.read(|page| found |= page.bytes.chunks_exact(512).any(|sector| sector.iter().all(|&other| other == byte)));
@@ -142,15 +154,7 @@ fn what_is_trimmed_in_part_of_a_unit_is_gone_too() {
     for (preset, is_gone) in [("secssd-nobLock", true), ("paper-evanesco", false)] {
         let folder = socket().with_extension("media");
         let config = Plan::load_set(preset, &SMALL).expect("a preset").build();
-        let slots = config.firmware.buffer.units;
-        let Opened { media, dump, .. } = open_or_make(&folder, &config, (preset, 9), Durability::Process).expect("a fresh folder");
-        assert!(slots > 0);
-        let built = config.clone();
-        let build = move || {
-            let (store, watched) = (MediaStore::new(media, 1, dump), watch(&built));
-            (Watched::with_payload(built, watched, |die| store.payload(die)), store)
-        };
-        let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
+        let disk = start(&folder, &config, (preset, 9));
         let mut client = connect(&disk);
         // Three units: the end of the first, the second, and the beginning of the third are deleted.
         let (from, until) = (UNIT - 1_024, 2 * UNIT + 3 * 1_024);

@@ -54,6 +54,64 @@ fn wake(files: &[Memory], identity: &Identity, config: &Config, pages: &[Place])
     pages.iter().map(see).collect()
 }
 
+/// A lock or destruction of a page, and the entries of the tape from its first to behind its last.
+struct Deed {
+    how: Sanitisation,
+    span: (usize, usize),
+}
+
+/// Judges a page that a die gives after the entry `index`, and a tear in the next.
+fn check_page(index: usize, place: Place, (kept, image): (Kept, &PageImage), deed: Option<Deed>) {
+    let (from, until) = deed.as_ref().map_or((usize::MAX, usize::MAX), |deed| deed.span);
+    match kept {
+        Kept::Whole => {
+            assert!(index < until, "{place:?} is there after entry {index}, and was done with {until}");
+            assert!(image.bytes.iter().all(|&byte| byte == secret(place)));
+            assert!(
+                image.marks.iter().zip([false, true, false, true]).all(|(mark, insecure)| mark.insecure == insecure && mark.version == 9)
+            );
+        }
+        Kept::Sanitised(how) => {
+            assert!(index >= from && deed.is_some_and(|deed| deed.how == how), "{place:?} {how:?}");
+            assert!(image.bytes.iter().all(|&byte| byte == 0) && image.marks.iter().all(|mark| mark.lpn == PADDING));
+        }
+        // Only a page that is being overwritten.
+        Kept::Torn => {
+            assert!((from..until).contains(&index) && matches!(deed.expect("one").how, Sanitisation::Scrub | Sanitisation::Reprogram));
+        }
+        Kept::Erased => panic!("{place:?} was programmed"),
+    }
+}
+
+/// Erases both blocks of a die, which ends all that was done to their pages.
+fn check_erased(store: &MediaStore<Memory>, config: &Config) {
+    let bytes = config.sheet.geometry.page.0 as usize;
+    let mut payload = store.payload(DieId(0));
+    for block in [0, 1] {
+        payload.erase(block);
+        payload.end(block);
+        program(&mut payload, Place { block, page: 0 }, bytes);
+        payload.end(block);
+    }
+    let mut die = Chip::with_payload(config.sheet, Default::default(), 1, 0, UNITS, Some(Box::new(payload)));
+    let mut image = PageImage::new(bytes, UNITS as usize);
+    for block in [0, 1] {
+        assert!(!die.wake_block(PlaneId(0), BlockId(block)).is_locked);
+        assert_eq!(die.wake_page(PlaneId(0), BlockId(block), PageId(0), &mut image), Kept::Whole);
+        assert_eq!(image.bytes[0], secret(Place { block, page: 0 }));
+    }
+}
+
+/// Looks into the file of a die: what was destroyed is not in it either; what was locked is, as it is in the cells.
+fn check_file(file: &Memory, orders: &[(Place, Sanitisation)]) {
+    let mut held = vec![0; file.length().expect("memory") as usize];
+    file.read(0, &mut held).expect("memory");
+    let is_held = |place: Place| held.windows(64).any(|bytes| bytes.iter().all(|&byte| byte == secret(place)));
+    for &(place, how) in orders {
+        assert_eq!(is_held(place), matches!(how, Sanitisation::LockPage | Sanitisation::LockBlock), "{place:?} {how:?}");
+    }
+}
+
 #[test]
 fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
     let seed = 4711;
@@ -103,33 +161,9 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
                 let covers =
                     |&(at, how): &(Place, Sanitisation)| place == at || (how == Sanitisation::LockBlock && place.block == at.block);
                 let order = orders.iter().position(covers);
-                let (from, until) = order.map_or((usize::MAX, usize::MAX), |order| spans[order]);
-                match kept {
-                    Kept::Whole => {
-                        assert!(index < until, "{place:?} is there after entry {index}, and was done with {until}");
-                        assert!(image.bytes.iter().all(|&byte| byte == secret(place)));
-                        assert!(
-                            image
-                                .marks
-                                .iter()
-                                .zip([false, true, false, true])
-                                .all(|(mark, insecure)| mark.insecure == insecure && mark.version == 9)
-                        );
-                    }
-                    Kept::Sanitised(how) => {
-                        assert!(index >= from && order.is_some_and(|order| orders[order].1 == how), "{place:?} {how:?}");
-                        assert!(image.bytes.iter().all(|&byte| byte == 0) && image.marks.iter().all(|mark| mark.lpn == PADDING));
-                    }
-                    // Only a page that is being overwritten.
-                    Kept::Torn => {
-                        assert!(
-                            (from..until).contains(&index)
-                                && matches!(orders[order.expect("one")].1, Sanitisation::Scrub | Sanitisation::Reprogram)
-                        );
-                        torn_pages += 1;
-                    }
-                    Kept::Erased => panic!("{place:?} was programmed"),
-                }
+                let deed = order.map(|order| Deed { how: orders[order].1, span: spans[order] });
+                torn_pages += usize::from(kept == Kept::Torn);
+                check_page(index, place, (kept, &image), deed);
             }
         }
         replay.apply(entry).expect("memory");
@@ -145,28 +179,6 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
         _ => Kept::Whole,
     };
     assert_eq!(whole, pages.iter().map(expected).collect::<Vec<_>>());
-    // What was destroyed is not in the file either; what was locked is, as it is in the cells.
-    let file = &replay.files()[0];
-    let mut held = vec![0; file.length().expect("memory") as usize];
-    file.read(0, &mut held).expect("memory");
-    let is_held = |place: Place| held.windows(64).any(|bytes| bytes.iter().all(|&byte| byte == secret(place)));
-    for (place, how) in orders {
-        assert_eq!(is_held(place), matches!(how, Sanitisation::LockPage | Sanitisation::LockBlock), "{place:?} {how:?}");
-    }
-    // An erase ends all of it.
-    let store = store(replay.files(), &identity);
-    let mut payload = store.payload(DieId(0));
-    for block in [0, 1] {
-        payload.erase(block);
-        payload.end(block);
-        program(&mut payload, Place { block, page: 0 }, bytes);
-        payload.end(block);
-    }
-    let mut die = Chip::with_payload(config.sheet, Default::default(), 1, 0, UNITS, Some(Box::new(payload)));
-    let mut image = PageImage::new(bytes, UNITS as usize);
-    for block in [0, 1] {
-        assert!(!die.wake_block(PlaneId(0), BlockId(block)).is_locked);
-        assert_eq!(die.wake_page(PlaneId(0), BlockId(block), PageId(0), &mut image), Kept::Whole);
-        assert_eq!(image.bytes[0], secret(Place { block, page: 0 }));
-    }
+    check_file(&replay.files()[0], &orders);
+    check_erased(&store(replay.files(), &identity), &config);
 }

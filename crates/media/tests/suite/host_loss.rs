@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use wordline_media::{Act as Written, Die, Durability, Media, PageState, Place, Replay, Tape, Tear};
+use wordline_media::{Act as Written, Die, Durability, Entry, Media, PageState, Place, Replay, Tape, Tear};
+use wordline_units::random::Draw;
 
 use crate::common::{Act, Seed, bytes_of, dice, draw_act, erased, expect, identity, memory, page, perform, see, see_die, wear_of, wiped};
 
@@ -44,17 +45,9 @@ fn lose(seed: u64) -> (usize, usize) {
         }
     }
     let entries = tape.entries();
-    let mut replay = Replay::new(DIES as usize);
     let last_sync = |file| entries.iter().rposition(|entry| entry.file == file && entry.act == Written::Sync).unwrap_or(0);
     let synced: Vec<usize> = (0..DIES as usize).map(last_sync).collect();
-    for (index, entry) in entries.iter().enumerate() {
-        let chance = draw.next_u64();
-        if index <= synced[entry.file] || chance.is_multiple_of(3) {
-            replay.apply(entry).expect("memory");
-        } else if chance % 3 == 1 {
-            replay.apply_torn(entry, Tear::Sectors(&|sector| chance >> (2 + sector % 60) & 1 != 0)).expect("memory");
-        }
-    }
+    let replay = lose_some(&entries, &synced, &mut draw);
     let media = Media::open_memory(replay.files(), Some(&identity(DIES)), Durability::Host).expect("what remains is a drive");
     let seen = see(&media);
     let mut kept = 0;
@@ -85,8 +78,22 @@ fn lose(seed: u64) -> (usize, usize) {
     (kept, mend_and_cut(&replay, &mut draw))
 }
 
+/// Replays a tape: all that was synced, and of the rest any part.
+fn lose_some(entries: &[Entry], synced: &[usize], draw: &mut Draw) -> Replay {
+    let mut replay = Replay::new(DIES as usize);
+    for (index, entry) in entries.iter().enumerate() {
+        let chance = draw.next_u64();
+        if index <= synced[entry.file] || chance.is_multiple_of(3) {
+            replay.apply(entry).expect("memory");
+        } else if chance % 3 == 1 {
+            replay.apply_torn(entry, Tear::Sectors(&|sector| chance >> (2 + sector % 60) & 1 != 0)).expect("memory");
+        }
+    }
+    replay
+}
+
 /// Opens what remained, and cuts that opening at each of its writes. Returns how many it had.
-fn mend_and_cut(replay: &Replay, draw: &mut wordline_units::random::Draw) -> usize {
+fn mend_and_cut(replay: &Replay, draw: &mut Draw) -> usize {
     let mut writes = 0;
     for file in replay.files() {
         let tape = Tape::new();

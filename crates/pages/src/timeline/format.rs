@@ -77,24 +77,32 @@ pub fn check(text: &str) -> Result<Checked, String> {
     if let Some(process) = used.difference(&processes).next() {
         return Err(format!("process {process} has no name"));
     }
-    for ((process, row), mut slices) in rows {
+    for ((process, row), slices) in rows {
         if !named.contains(&(process, row)) {
             return Err(format!("row {row} of process {process} has no name"));
         }
-        slices.sort_by_key(|&(from, end)| (from, std::cmp::Reverse(end)));
-        let mut open: Vec<u64> = Vec::new();
-        for (from, end) in slices {
-            while open.last().is_some_and(|&last| last <= from) {
-                open.pop();
-            }
-            if open.last().is_some_and(|&last| last < end) {
-                return Err(format!("slices of row {row} of process {process} overlap at {} us", from as f64 / 1e3));
-            }
-            open.push(end);
+        if let Some(from) = overlap(slices) {
+            return Err(format!("slices of row {row} of process {process} overlap at {} us", from as f64 / 1e3));
         }
     }
     checked.rows = named.len();
     Ok(checked)
+}
+
+/// The beginning of the first slice that overlaps another without lying inside it.
+fn overlap(mut slices: Vec<(u64, u64)>) -> Option<u64> {
+    slices.sort_by_key(|&(from, end)| (from, std::cmp::Reverse(end)));
+    let mut open: Vec<u64> = Vec::new();
+    for (from, end) in slices {
+        while open.last().is_some_and(|&last| last <= from) {
+            open.pop();
+        }
+        if open.last().is_some_and(|&last| last < end) {
+            return Some(from);
+        }
+        open.push(end);
+    }
+    None
 }
 
 /// A time that is not negative, in nanoseconds.

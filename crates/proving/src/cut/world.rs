@@ -224,44 +224,12 @@ impl World {
     pub fn recover(&mut self) -> Result<bool, String> {
         self.tally.cuts += 1;
         self.tally.followed[1] += self.pace.waiting();
-        for work in self.pace.cut() {
-            self.tally.in_flight += 1;
-            let (die, good) = (work.operation.die, work.good);
-            self.note_past(&work.operation);
-            match work.operation.kind {
-                OperationKind::Program { target, .. } if self.bug == Some(Bug::TornCheckpointPasses) => {
-                    let units = self.half_of(&work.load.units);
-                    self.nand.program(die, &target, &units, true, &mut self.pace.dice);
-                }
-                OperationKind::Program { target, .. } | OperationKind::Copyback { to: target, .. } => {
-                    self.nand.cut_program(die, &target, &work.load.units, good, &mut self.pace.dice);
-                }
-                OperationKind::Erase { target, .. } => self.nand.cut_erase(die, &target, work.load.spared, good, &mut self.pace.dice),
-                OperationKind::Sanitise { target, how } => self.nand.sanitise(die, &target, how, 0.5, &mut self.pace.dice),
-                OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
-                    unreachable!("not work")
-                }
-            }
-        }
+        self.break_off();
         self.fail_again();
         if let Some(share) = self.rot.filter(|&share| share > 0.0) {
             self.tally.marks[1] += self.nand.rot(share, &mut self.pace.dice);
         }
-        self.asked.clear();
-        self.owed.cut();
-        self.moved.clear();
-        self.tally.reused += std::mem::take(&mut self.offsets.reused);
-        self.offsets.cut();
-        self.ledger.forget_requests();
-        // Bytes that are in no chip are gone, but for what capacitors keep.
-        self.slots.iter_mut().for_each(|sectors| sectors.fill(u32::MAX));
-        if !self.has_capacitors() {
-            self.kept.fill(None);
-            self.kept_facts.fill(Vec::new());
-        }
-        if self.opened.is_some() {
-            self.opened = Some(Opened::by(self.register[0], &self.nand));
-        }
+        self.forget();
         let config = self.scenario.config.clone();
         let whole = self.ftl.checkpoint();
         let asked = self.ftl.learnt("chain").unwrap_or_default();
@@ -319,6 +287,48 @@ impl World {
         self.broken.take().map_or(Ok(()), Err)?;
         self.tally.worn_out += u64::from(self.ftl.is_worn_out());
         Ok(!self.ftl.is_worn_out())
+    }
+
+    /// Breaks off what the dies do.
+    fn break_off(&mut self) {
+        for work in self.pace.cut() {
+            self.tally.in_flight += 1;
+            let (die, good) = (work.operation.die, work.good);
+            self.note_past(&work.operation);
+            match work.operation.kind {
+                OperationKind::Program { target, .. } if self.bug == Some(Bug::TornCheckpointPasses) => {
+                    let units = self.half_of(&work.load.units);
+                    self.nand.program(die, &target, &units, true, &mut self.pace.dice);
+                }
+                OperationKind::Program { target, .. } | OperationKind::Copyback { to: target, .. } => {
+                    self.nand.cut_program(die, &target, &work.load.units, good, &mut self.pace.dice);
+                }
+                OperationKind::Erase { target, .. } => self.nand.cut_erase(die, &target, work.load.spared, good, &mut self.pace.dice),
+                OperationKind::Sanitise { target, how } => self.nand.sanitise(die, &target, how, 0.5, &mut self.pace.dice),
+                OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
+                    unreachable!("not work")
+                }
+            }
+        }
+    }
+
+    /// Forgets what nothing has kept through the cut.
+    fn forget(&mut self) {
+        self.asked.clear();
+        self.owed.cut();
+        self.moved.clear();
+        self.tally.reused += std::mem::take(&mut self.offsets.reused);
+        self.offsets.cut();
+        self.ledger.forget_requests();
+        // Bytes that are in no chip are gone, but for what capacitors keep.
+        self.slots.iter_mut().for_each(|sectors| sectors.fill(u32::MAX));
+        if !self.has_capacitors() {
+            self.kept.fill(None);
+            self.kept_facts.fill(Vec::new());
+        }
+        if self.opened.is_some() {
+            self.opened = Some(Opened::by(self.register[0], &self.nand));
+        }
     }
 
     /// The program of a checkpoint with half of its places; any other as it is.

@@ -125,18 +125,7 @@ impl FileSpec {
                 load.spec.sets[op.set].name
             ));
         }
-        for (kind, thread) in load.spec.threads.iter().enumerate() {
-            let reads = thread.ops.iter().all(|op| op.deed == Deed::Read);
-            for _ in 0..thread.count {
-                let number = load.threads.len() as u32;
-                if reads {
-                    load.readers.push(number)
-                } else {
-                    load.writers.push(number)
-                }
-                load.threads.push(Thread { kind, next: 0, repeated: 0, last: None });
-            }
-        }
+        load.start_threads();
         Ok(load)
     }
 
@@ -147,6 +136,22 @@ impl FileSpec {
 }
 
 impl FileLoad {
+    /// Begins the threads of each kind, none of which has done anything.
+    fn start_threads(&mut self) {
+        for (kind, thread) in self.spec.threads.iter().enumerate() {
+            let reads = thread.ops.iter().all(|op| op.deed == Deed::Read);
+            for _ in 0..thread.count {
+                let number = self.threads.len() as u32;
+                if reads {
+                    self.readers.push(number)
+                } else {
+                    self.writers.push(number)
+                }
+                self.threads.push(Thread { kind, next: 0, repeated: 0, last: None });
+            }
+        }
+    }
+
     /// The name of the workload.
     pub fn name(&self) -> &str {
         &self.spec.name

@@ -129,23 +129,7 @@ fn latencies(at: &At, runs: &[Vec<Tried>], is_open: bool, findings: &mut Finding
     findings.set(names[10], wait(CUBE) / wait(PLAIN));
     let how = if is_open { "requests at a rate" } else { "so many requests outstanding" };
     let note = format!("{} in bursts, {how}, a buffer of {} MiB", at.latency, at.buffers[nearest] / MIB);
-    for (title, of) in [("Write latency", 0), ("Read latency", 1)] {
-        let latencies = |tried: &Tried| if of == 0 { tried.writes.clone() } else { tried.reads.clone() };
-        let curve = |(colour, tried): (usize, &Tried)| Curve {
-            label: at.drives[colour].clone(),
-            colour,
-            dashed: false,
-            points: shares().map(|share| (ms(&latencies(tried), share), 100.0 * share)).collect(),
-        };
-        findings.figures.push(Figure::Curves(Curves {
-            title: format!("{title}, cumulative"),
-            note: note.clone(),
-            x: Scale::log("ms"),
-            y: Scale::from_zero("share of requests, %"),
-            curves: four.iter().enumerate().map(curve).collect(),
-            marks: Vec::new(),
-        }));
-    }
+    cumulative(at, four, &note, findings);
     let by_buffer = |colour: usize, label: &str, of: &dyn Fn(&[Tried]) -> f64| Curve {
         label: label.to_owned(),
         colour,
@@ -168,6 +152,27 @@ fn latencies(at: &At, runs: &[Vec<Tried>], is_open: bool, findings: &mut Finding
         ],
         marks: Vec::new(),
     }));
+}
+
+/// Draws the distribution of the latencies of writes and of reads, drive by drive.
+fn cumulative(at: &At, four: &[Tried], note: &str, findings: &mut Findings) {
+    for (title, of) in [("Write latency", 0), ("Read latency", 1)] {
+        let latencies = |tried: &Tried| if of == 0 { tried.writes.clone() } else { tried.reads.clone() };
+        let curve = |(colour, tried): (usize, &Tried)| Curve {
+            label: at.drives[colour].clone(),
+            colour,
+            dashed: false,
+            points: shares().map(|share| (ms(&latencies(tried), share), 100.0 * share)).collect(),
+        };
+        findings.figures.push(Figure::Curves(Curves {
+            title: format!("{title}, cumulative"),
+            note: note.to_owned(),
+            x: Scale::log("ms"),
+            y: Scale::from_zero("share of requests, %"),
+            curves: four.iter().enumerate().map(curve).collect(),
+            marks: Vec::new(),
+        }));
+    }
 }
 
 fn figures(at: &At, seen: &Seen, findings: &mut Findings) {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use wordline_drive::{Holds, Output, Watched};
+use wordline_drive::{Config, Holds, Output, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_live::{Durability, Keeper, MediaStore};
-use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
+use wordline_media::{Dump, Entry, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Attributes, HostOp, HostRequest, Id, Nanos, RequestId};
 
@@ -150,21 +150,10 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     let world = world(case);
     let config = &world.config;
     let geometry = config.sheet.geometry;
-    let unit_bytes = config.firmware.unit.0 as usize;
     let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
-    let identity = Identity {
-        drive: 7,
-        die: 0,
-        dies: geometry.dies(),
-        chip: "a chip".to_owned(),
-        shape: Shape::of(&geometry).map_err(|e| e.to_string())?,
-    };
+    let identity = identity(config)?;
     let mut draw = Draw::new(case.seed, Stream::Address, 6);
-    let ills: Vec<Arc<Mutex<Ills>>> = (0..geometry.dies())
-        .map(|_| {
-            Arc::new(Mutex::new(if world.is_silent { Ills::new(&mut draw, geometry.planes, geometry.blocks) } else { Ills::default() }))
-        })
-        .collect();
+    let ills = ills(&world, &mut draw);
     let tape = Tape::new();
     let any_order = config.sheet.capabilities.any_order;
     let media = Media::in_memory(&identity, Durability::Process, &tape).map_err(|error| error.to_string())?.with_order(any_order);
@@ -198,12 +187,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     for cut in cuts {
         entries[applied..cut].iter().for_each(|entry| replay.apply(entry).expect("memory takes it"));
         applied = cut;
-        let mut left = Replay::from(replay.files());
-        match draw.below(3) {
-            0 => {}
-            1 => left.apply_torn(&entries[cut], Tear::Prefix(draw.below(16_384))).expect("memory takes it"),
-            _ => left.apply_torn(&entries[cut], Tear::Sectors(&|sector| sector % 3 != case.seed % 3)).expect("memory takes it"),
-        }
+        let left = torn(&replay, &entries[cut], case.seed, &mut draw);
         let (files, beside) = left.files().split_at(geometry.dies() as usize);
         let media = Media::open_memory(files, Some(&identity), Durability::Process).map_err(|error| error.to_string())?;
         let media = media.with_order(any_order);
@@ -212,48 +196,11 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
         let mut drive: Live = Watched::wake(config.clone(), Completed::default(), |die| payload(&store, die), store.capacitors(slots));
         tally.cuts += 1;
         tally.held += drive.firmware().iter().map(|core| core.slots_in_use().count() as u64).sum::<u64>();
-        for (unit, history) in (0u64..).zip(&history) {
-            tally.units += 1;
-            let Some(found) = read(&mut drive, unit)? else {
-                tally.failed += 1;
-                if world.may_fail {
-                    continue;
-                }
-                return Err(format!("cut at {cut} of {}: unit {unit} cannot be read", entries.len()));
-            };
-            let durable = if world.is_silent { 0 } else { history.iter().rposition(|version| version.must <= cut).unwrap_or(0) };
-            let possible: Vec<&Version> = history[durable..].iter().filter(|version| version.may <= cut).collect();
-            match possible.iter().rposition(|version| found == stamped(unit, version.stamp, unit_bytes)) {
-                Some(at) => tally.older += u64::from(at + 1 < possible.len()),
-                None => {
-                    return Err(format!(
-                        "cut at {cut} of {}: unit {unit} holds {:?}…, expected one of {possible:?}",
-                        entries.len(),
-                        &found[..16]
-                    ));
-                }
-            }
-        }
+        let after = After { world: &world, history: &history, cut, entries: entries.len() };
+        after.compare(&mut drive, &mut tally)?;
         // It goes on working.
-        let mut rewritten = BTreeSet::new();
-        for unit in 0..config.exported_units.min(40) {
-            let request = request(&drive, HostOp::Write, unit, 1, unit % 8 == 0);
-            let id = drive.submit(&request, &stamped(unit, AFTER, unit_bytes));
-            let (ok, _) = await_one(&mut drive, id)?;
-            if !ok && !world.may_fail {
-                return Err(format!("cut at {cut}: unit {unit} cannot be written any more"));
-            }
-            if ok {
-                rewritten.insert(unit);
-            }
-            let found = if ok { read(&mut drive, unit)? } else { None };
-            if found.as_ref().is_some_and(|found| *found != stamped(unit, AFTER, unit_bytes)) || (found.is_none() && !world.may_fail) {
-                return Err(format!(
-                    "cut at {cut}: unit {unit} was written after it and reads as {:?}…",
-                    found.map(|bytes| bytes[..16].to_vec())
-                ));
-            }
-        }
+
+        let rewritten = after.goes_on(&mut drive)?;
         if world.keeps_secrets() && !drive.is_worn_out() {
             flush(&mut drive)?;
         }
@@ -268,6 +215,102 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     }
     tally.hidden = ills.iter().map(|ills| ills.lock().expect("one thread").happened).sum();
     Ok(tally)
+}
+
+/// The drive that media files belong to.
+fn identity(config: &Config) -> Result<Identity, String> {
+    let geometry = config.sheet.geometry;
+    Ok(Identity {
+        drive: 7,
+        die: 0,
+        dies: geometry.dies(),
+        chip: "a chip".to_owned(),
+        shape: Shape::of(&geometry).map_err(|e| e.to_string())?,
+    })
+}
+
+/// Lies of the flash, die by die; none where it is honest.
+fn ills(world: &World, draw: &mut Draw) -> Vec<Arc<Mutex<Ills>>> {
+    let geometry = world.config.sheet.geometry;
+    (0..geometry.dies())
+        .map(|_| Arc::new(Mutex::new(if world.is_silent { Ills::new(draw, geometry.planes, geometry.blocks) } else { Ills::default() })))
+        .collect()
+}
+
+/// The files that a cut leaves at `entry`: without it, or with some of it.
+fn torn(replay: &Replay, entry: &Entry, seed: u64, draw: &mut Draw) -> Replay {
+    let mut left = Replay::from(replay.files());
+    match draw.below(3) {
+        0 => {}
+        1 => left.apply_torn(entry, Tear::Prefix(draw.below(16_384))).expect("memory takes it"),
+        _ => left.apply_torn(entry, Tear::Sectors(&|sector| sector % 3 != seed % 3)).expect("memory takes it"),
+    }
+    left
+}
+
+/// A cut, and what each unit may hold after it.
+struct After<'a> {
+    world: &'a World,
+    history: &'a [Vec<Version>],
+    cut: usize,
+    /// Entries of the tape.
+    entries: usize,
+}
+
+impl After<'_> {
+    /// Compares each unit with what it may hold.
+    fn compare(&self, drive: &mut Live, tally: &mut Tally) -> Result<(), String> {
+        let (world, unit_bytes) = (self.world, drive.unit_bytes().0 as usize);
+        for (unit, history) in (0u64..).zip(self.history) {
+            tally.units += 1;
+            let Some(found) = read(drive, unit)? else {
+                tally.failed += 1;
+                if world.may_fail {
+                    continue;
+                }
+                return Err(format!("cut at {} of {}: unit {unit} cannot be read", self.cut, self.entries));
+            };
+            let durable = if world.is_silent { 0 } else { history.iter().rposition(|version| version.must <= self.cut).unwrap_or(0) };
+            let possible: Vec<&Version> = history[durable..].iter().filter(|version| version.may <= self.cut).collect();
+            match possible.iter().rposition(|version| found == stamped(unit, version.stamp, unit_bytes)) {
+                Some(at) => tally.older += u64::from(at + 1 < possible.len()),
+                None => {
+                    return Err(format!(
+                        "cut at {} of {}: unit {unit} holds {:?}…, expected one of {possible:?}",
+                        self.cut,
+                        self.entries,
+                        &found[..16]
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes and reads some units, as the drive goes on working. Returns those that were written.
+    fn goes_on(&self, drive: &mut Live) -> Result<BTreeSet<u64>, String> {
+        let (world, cut, unit_bytes) = (self.world, self.cut, drive.unit_bytes().0 as usize);
+        let mut rewritten = BTreeSet::new();
+        for unit in 0..world.config.exported_units.min(40) {
+            let request = request(drive, HostOp::Write, unit, 1, unit % 8 == 0);
+            let id = drive.submit(&request, &stamped(unit, AFTER, unit_bytes));
+            let (ok, _) = await_one(drive, id)?;
+            if !ok && !world.may_fail {
+                return Err(format!("cut at {cut}: unit {unit} cannot be written any more"));
+            }
+            if ok {
+                rewritten.insert(unit);
+            }
+            let found = if ok { read(drive, unit)? } else { None };
+            if found.as_ref().is_some_and(|found| *found != stamped(unit, AFTER, unit_bytes)) || (found.is_none() && !world.may_fail) {
+                return Err(format!(
+                    "cut at {cut}: unit {unit} was written after it and reads as {:?}…",
+                    found.map(|bytes| bytes[..16].to_vec())
+                ));
+            }
+        }
+        Ok(rewritten)
+    }
 }
 
 /// With a sanitiser: once a flush was answered, the pins of no die put out what is stale, unless it need not be secret.

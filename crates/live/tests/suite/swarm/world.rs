@@ -73,6 +73,10 @@ impl World {
     }
 }
 
+fn pick(draw: &mut Draw, of: &[&str]) -> String {
+    of[draw.below(of.len() as u64) as usize].to_owned()
+}
+
 pub(crate) fn world(case: &Case) -> World {
     let draw = &mut Draw::new(case.seed, Stream::Mix, 5);
     let with = |feature: &str| !case.without.contains(&feature);
@@ -82,35 +86,14 @@ pub(crate) fn world(case: &Case) -> World {
     // Dice of its own, so that older cases stay what they were.
     let layers = Draw::new(case.seed, Stream::Mix, 7).happens(0.35) && with("layers");
     let neighbour = Draw::new(case.seed, Stream::Mix, 8).happens(0.5) && with("neighbour");
-    let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
     let mut settings = vec![
         "geometry.layers=2".to_owned(),
         "geometry.wordlines_per_layer=2".to_owned(),
         "mapping.over_provisioning=none".to_owned(),
         "mapping.spare_blocks=4".to_owned(),
     ];
-    let (channels, dies, planes, blocks) = (1 + draw.below(2), 1 + draw.below(2), 1 << draw.below(2), 44 + draw.below(20));
-    settings.push(format!("flash.channels={channels}"));
-    settings.push(format!("flash.dies_per_channel={dies}"));
-    settings.push(format!("geometry.planes={planes}"));
-    settings.push(format!("geometry.blocks={blocks}"));
-    let two_cores = draw.happens(0.5) && cores && channels * dies % 2 == 0;
-    settings.push(format!("controller.cores={}", 1 + u64::from(two_cores)));
-    let raw_kib = channels * dies * planes * blocks * 12 * 16;
-    settings.push(format!("mapping.capacity={} KiB", raw_kib * (30 + draw.below(20)) / 100 / 16 * 16));
-    for (key, values) in [
-        ("mapping.unit", &["4 KiB", "16 KiB", "4 KiB"][..]),
-        ("buffer.size", &["1 MiB", "512 KiB", "2 MiB"]),
-        ("buffer.partial_watermark", &["0 %", "50 %", "90 %"]),
-        ("gc.victim", &["greedy", "cost-benefit", "d-choices", "fifo", "random"]),
-        ("gc.preemptible", &["true", "false"]),
-        ("free_block.key", &["erases", "longest-free"]),
-        ("free_block.gap", &["none", "4", "20"]),
-        ("schedule.reads_first", &["true", "false"]),
-        ("schedule.linger", &["none", "50 us", "2 ms"]),
-    ] {
-        settings.push(format!("{key}={}", pick(draw, values)));
-    }
+    size(&mut settings, draw, cores);
+    choices(&mut settings, draw);
     settings.push(format!("recovery.oob_place={}", if neighbour { "neighbour" } else { "group" }));
     let is_through = draw.happens(0.3);
     settings.push(format!("buffer.acknowledge={}", if is_through { "programmed" } else { "buffered" }));
@@ -144,6 +127,52 @@ pub(crate) fn world(case: &Case) -> World {
     if sanitiser {
         settings.push(format!("techniques.{technique}.on=true"));
     }
+    faults(&mut settings, draw, [failures, unreadable]);
+    settings.push(format!("cells.physics={physics}"));
+    settings.push(format!("buffer.protection={}", if capacitors { "capacitor" } else { "none" }));
+    settings.push(format!("run.seed={}", case.seed % 1_000_000));
+    let words: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let plan = Plan::load_set("pageftl-4k", &words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
+    let depth = if depth { 1 + draw.below(24) } else { 1 };
+    let may_fail = silent || failures || unreadable || physics || dying;
+    let (dies_at, heat_every) = (1 + draw.below(case.requests.max(1)), 20 + draw.below(200));
+    let (dies_at, heat_every) = (dying.then_some(dies_at), (heat && physics).then_some(heat_every));
+    let insecure = sanitiser.then_some([0.1, 0.4][share as usize]);
+    World { config: plan.build(), is_silent: silent, is_through, may_fail, depth, dies_at, heat_every, insecure }
+}
+
+/// Adds the dies, cores and capacity of a small drive.
+fn size(settings: &mut Vec<String>, draw: &mut Draw, cores: bool) {
+    let (channels, dies, planes, blocks) = (1 + draw.below(2), 1 + draw.below(2), 1 << draw.below(2), 44 + draw.below(20));
+    settings.push(format!("flash.channels={channels}"));
+    settings.push(format!("flash.dies_per_channel={dies}"));
+    settings.push(format!("geometry.planes={planes}"));
+    settings.push(format!("geometry.blocks={blocks}"));
+    let two_cores = draw.happens(0.5) && cores && channels * dies % 2 == 0;
+    settings.push(format!("controller.cores={}", 1 + u64::from(two_cores)));
+    let raw_kib = channels * dies * planes * blocks * 12 * 16;
+    settings.push(format!("mapping.capacity={} KiB", raw_kib * (30 + draw.below(20)) / 100 / 16 * 16));
+}
+
+/// Adds a choice for each of some keys.
+fn choices(settings: &mut Vec<String>, draw: &mut Draw) {
+    for (key, values) in [
+        ("mapping.unit", &["4 KiB", "16 KiB", "4 KiB"][..]),
+        ("buffer.size", &["1 MiB", "512 KiB", "2 MiB"]),
+        ("buffer.partial_watermark", &["0 %", "50 %", "90 %"]),
+        ("gc.victim", &["greedy", "cost-benefit", "d-choices", "fifo", "random"]),
+        ("gc.preemptible", &["true", "false"]),
+        ("free_block.key", &["erases", "longest-free"]),
+        ("free_block.gap", &["none", "4", "20"]),
+        ("schedule.reads_first", &["true", "false"]),
+        ("schedule.linger", &["none", "50 us", "2 ms"]),
+    ] {
+        settings.push(format!("{key}={}", pick(draw, values)));
+    }
+}
+
+/// Adds the faults that are wanted. They are drawn even if not.
+fn faults(settings: &mut Vec<String>, draw: &mut Draw, [failures, unreadable]: [bool; 2]) {
     let (program, erase, bad, endurance) = (
         pick(draw, &["0 %", "500 ppm", "3000 ppm"]),
         pick(draw, &["0 %", "2000 ppm", "1 %"]),
@@ -160,15 +189,4 @@ pub(crate) fn world(case: &Case) -> World {
     if unreadable {
         settings.push(format!("faults.read_fail={read_fail}"));
     }
-    settings.push(format!("cells.physics={physics}"));
-    settings.push(format!("buffer.protection={}", if capacitors { "capacitor" } else { "none" }));
-    settings.push(format!("run.seed={}", case.seed % 1_000_000));
-    let words: Vec<&str> = settings.iter().map(String::as_str).collect();
-    let plan = Plan::load_set("pageftl-4k", &words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
-    let depth = if depth { 1 + draw.below(24) } else { 1 };
-    let may_fail = silent || failures || unreadable || physics || dying;
-    let (dies_at, heat_every) = (1 + draw.below(case.requests.max(1)), 20 + draw.below(200));
-    let (dies_at, heat_every) = (dying.then_some(dies_at), (heat && physics).then_some(heat_every));
-    let insecure = sanitiser.then_some([0.1, 0.4][share as usize]);
-    World { config: plan.build(), is_silent: silent, is_through, may_fail, depth, dies_at, heat_every, insecure }
 }

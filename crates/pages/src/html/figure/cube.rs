@@ -7,13 +7,19 @@ use super::super::escape;
 use super::shades::Shades;
 use super::{Cube, WIDTH, scientific};
 
+/// Left edge of the front.
+const LEFT: f64 = 110.0;
+/// Width of the front.
+const FRONT: f64 = 300.0;
+/// Width of the right side.
+const DEPTH: f64 = 110.0;
+/// Height that the right side rises by.
+const RISE: f64 = 56.0;
+/// Height of the front.
+const TALL: f64 = 360.0;
+
 impl Cube {
     pub(super) fn html(&self) -> String {
-        const LEFT: f64 = 110.0;
-        const FRONT: f64 = 300.0;
-        const DEPTH: f64 = 110.0;
-        const RISE: f64 = 56.0;
-        const TALL: f64 = 360.0;
         let mut html = String::new();
         figure_head(&mut html, &self.title, &self.note);
         let count = self.layers.len().max(1);
@@ -64,33 +70,45 @@ impl Cube {
             top - RISE,
             LEFT + FRONT
         );
-        let _ = write!(
-            html,
-            "<path class=\"frame\" d=\"M{LEFT} {top}H{}V{bottom}H{LEFT}ZM{LEFT} {top}L{} {}H{}V{}L{} {bottom}M{} {top}L{} {}\"/>",
-            LEFT + FRONT,
-            LEFT + DEPTH,
-            top - RISE,
-            LEFT + FRONT + DEPTH,
-            bottom - RISE,
-            LEFT + FRONT,
-            LEFT + FRONT,
-            LEFT + FRONT + DEPTH,
-            top - RISE
-        );
-        // Where an h-layer at an end has a name, that says enough.
-        let named = |layer: usize| self.names.iter().any(|(known, _)| known.abs_diff(layer) < 3);
-        for (layer, y, word) in [(0, top + 10.0, "top"), (count - 1, bottom, "bottom")] {
-            if !named(layer) {
-                let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{y:.1}\">{word}</text>", LEFT - 12.0);
-            }
-        }
-        for (layer, name) in &self.names {
-            let y = top + step * (*layer as f64 + 0.5);
-            let _ = write!(html, "<line class=\"axis\" x1=\"{}\" x2=\"{LEFT}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", LEFT - 8.0);
-            let _ = write!(html, "<text class=\"name end\" x=\"{}\" y=\"{:.1}\">{}</text>", LEFT - 12.0, y + 4.0, escape(name));
-        }
+        frame(&mut html, top);
+        names(self, &mut html, (top, step));
         let _ =
             write!(html, "</svg><div class=\"legend\"><span>{}</span><span>{}</span></div></figure>", escape(&self.value), shades.key());
         html
+    }
+}
+
+/// Draws the edges of the block, whose front begins at `top`.
+fn frame(html: &mut String, top: f64) {
+    let bottom = top + TALL;
+    let _ = write!(
+        html,
+        "<path class=\"frame\" d=\"M{LEFT} {top}H{}V{bottom}H{LEFT}ZM{LEFT} {top}L{} {}H{}V{}L{} {bottom}M{} {top}L{} {}\"/>",
+        LEFT + FRONT,
+        LEFT + DEPTH,
+        top - RISE,
+        LEFT + FRONT + DEPTH,
+        bottom - RISE,
+        LEFT + FRONT,
+        LEFT + FRONT,
+        LEFT + FRONT + DEPTH,
+        top - RISE
+    );
+}
+
+/// Writes the names of h-layers, and of both ends where they have none.
+fn names(cube: &Cube, html: &mut String, (top, step): (f64, f64)) {
+    let (count, bottom) = (cube.layers.len().max(1), top + TALL);
+    // Where an h-layer at an end has a name, that says enough.
+    let named = |layer: usize| cube.names.iter().any(|(known, _)| known.abs_diff(layer) < 3);
+    for (layer, y, word) in [(0, top + 10.0, "top"), (count - 1, bottom, "bottom")] {
+        if !named(layer) {
+            let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{y:.1}\">{word}</text>", LEFT - 12.0);
+        }
+    }
+    for (layer, name) in &cube.names {
+        let y = top + step * (*layer as f64 + 0.5);
+        let _ = write!(html, "<line class=\"axis\" x1=\"{}\" x2=\"{LEFT}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", LEFT - 8.0);
+        let _ = write!(html, "<text class=\"name end\" x=\"{}\" y=\"{:.1}\">{}</text>", LEFT - 12.0, y + 4.0, escape(name));
     }
 }

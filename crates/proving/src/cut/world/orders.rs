@@ -44,20 +44,7 @@ impl World {
                 self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
             OperationKind::Copyback { from, to, .. } => {
-                if let Err(problem) = self.stands_copy(die, &from, &to).and_then(|()| self.affords_copy(die, &from)) {
-                    self.broken.get_or_insert(problem);
-                }
-                self.nand.check_order(die, &to);
-                if !self.is_harmed(die, &to) {
-                    self.nand.check_program(die, &to, false);
-                }
-                let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
-                let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();
-                let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
-                self.ftl.note_marks(die, &marks);
-                self.tally.work[1] += units.len() as u64;
-                let good = !self.pace.dice.happens(self.scenario.habits.program_fail) && !self.is_harmed(die, &to);
-                self.begin(operation, 800, good, units);
+                self.order_copy(operation, &from, &to);
             }
             OperationKind::Suspend { stop } => {
                 self.boundaries += 1;
@@ -83,6 +70,25 @@ impl World {
                 self.begin(operation, 100, good, vec![]);
             }
         }
+    }
+
+    /// Begins a copy within a die.
+    fn order_copy(&mut self, operation: Operation, from: &Target, to: &Target) {
+        let die = operation.die;
+        if let Err(problem) = self.stands_copy(die, from, to).and_then(|()| self.affords_copy(die, from)) {
+            self.broken.get_or_insert(problem);
+        }
+        self.nand.check_order(die, to);
+        if !self.is_harmed(die, to) {
+            self.nand.check_program(die, to, false);
+        }
+        let pages = self.nand.places(die, from, self.ftl.layout().pages_per_program);
+        let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();
+        let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
+        self.ftl.note_marks(die, &marks);
+        self.tally.work[1] += units.len() as u64;
+        let good = !self.pace.dice.happens(self.scenario.habits.program_fail) && !self.is_harmed(die, to);
+        self.begin(operation, 800, good, units);
     }
 
     /// A program of `units` begins at `target`.
