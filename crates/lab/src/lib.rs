@@ -27,6 +27,7 @@ mod jobbed;
 pub mod lot;
 pub mod margins;
 mod marker;
+mod null;
 mod paced;
 pub mod page;
 mod programs;

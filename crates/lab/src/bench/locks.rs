@@ -121,7 +121,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let minority = libm::floor((cells - 1.0) / 2.0);
     let holding = candidates.iter().copied().filter(|lock| libm::round(lost(lock.0, lock.1, last)) <= minority);
     let chosen = holding.min_by(|a, b| a.1.total_cmp(&b.1).then(lost(a.0, a.1, last).total_cmp(&lost(b.0, b.1, last))));
-    let timing = Plan::load(&at.drive)?.build().sheet.timing;
+    let timing = setup.null.on_drive(Plan::load(&at.drive)?)?.build().sheet.timing;
     if let Some((voltage, time)) = chosen {
         findings.set("chosen-time", time);
         findings.set("chosen-voltage", f64::from(voltage));

@@ -4,13 +4,15 @@ use wordline_workload::FileOptions;
 
 use super::Setup;
 use crate::error::LabError;
-use crate::filed::{files, plan};
+use crate::filed::{baseline, files, plan};
 use crate::paced::{Load, Rhythm, Trial, Tried, all};
 
 /// Runs that a bench makes.
 pub(super) struct Runs<'a> {
     /// Drives by name, each with settings of its own.
     pub(super) drives: Vec<(&'a str, Vec<&'a str>)>,
+    /// Drive with which the others are compared, by its name, where there is one.
+    pub(super) baseline: Option<&'a str>,
     /// Exported size of each drive, or "whole".
     pub(super) size: &'a str,
     /// Workloads of files, and the bytes written under each, in capacities.
@@ -33,6 +35,7 @@ impl Runs<'_> {
                 for (drive, own) in &self.drives {
                     let settings: Vec<&str> = age.iter().map(String::as_str).chain(own.iter().copied()).collect();
                     let load = Load::Files(spec.clone(), FileOptions { length: Some(*length), ..FileOptions::default() });
+                    let plan = if self.baseline == Some(*drive) { baseline } else { plan };
                     trials.push(Trial { plan: plan(setup, drive, self.size, &settings)?, load, rhythm: Rhythm::default() });
                 }
             }
