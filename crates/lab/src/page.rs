@@ -82,7 +82,8 @@ fn table(outcome: &Outcome) -> String {
             "off" | "stays when its effect is off" => "worse",
             _ => "",
         };
-        let null = if has_nulls { format!("<td title=\"{}\">{}</td>", escape(&settings(line)), escape(&line.null_text())) } else { String::new() };
+        let null =
+            if has_nulls { format!("<td title=\"{}\">{}</td>", escape(&settings(line)), escape(&line.null_text())) } else { String::new() };
         let _ = write!(
             html,
             "<tr><td><b>{}</b> <small>{}</small><br/>{}</td><td>{}</td><td title=\"{}\">{}</td><td title=\"{}\">{}</td>{null}<td><span class=\"{class}\">{}</span>{}</td></tr>",
@@ -135,7 +136,15 @@ pub fn text(outcomes: &[Outcome]) -> String {
         if !outcome.subject.is_empty() {
             let _ = writeln!(text, "  {}", outcome.subject);
         }
-        let _ = writeln!(text, "  {:claim$}  {:paper$}  {:measured$}  {:band$}  {}verdict", "claim", "paper", "measured", "band", with_null("null"));
+        let _ = writeln!(
+            text,
+            "  {:claim$}  {:paper$}  {:measured$}  {:band$}  {}verdict",
+            "claim",
+            "paper",
+            "measured",
+            "band",
+            with_null("null")
+        );
         for line in &outcome.lines {
             let (value, within) = (line.measured_text(), &line.band);
             let verdict = with_null(&line.null_text()) + &line.verdict_text();

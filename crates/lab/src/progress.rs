@@ -94,15 +94,7 @@ pub fn markdown(results: &[Line], by_seed: &BySeed) -> String {
     let judge = Judge { results, by_seed, studies: &studies };
     let states: Vec<(&Claim, State)> = claims().iter().map(|claim| (claim, judge.state(claim).0)).collect();
     let mut count = |name: &str, of: &dyn Fn(&Claim) -> bool| {
-        let (mut row, mut stay) = ([0; 6], 0);
-        for (_, state) in states.iter().filter(|(claim, _)| of(claim)) {
-            row[0] += 1;
-            match state {
-                State::Stays => stay += 1,
-                state => row[*state as usize] += 1,
-            }
-        }
-        row[State::Off as usize] += stay;
+        let row = row_of(states.iter().filter(|(claim, _)| of(claim)).map(|(_, state)| *state));
         let measured = row[State::Reproduced as usize] + row[State::Off as usize];
         let part = if measured == 0 {
             String::new()
@@ -134,6 +126,16 @@ pub fn markdown(results: &[Line], by_seed: &BySeed) -> String {
         row(&mut text, claim, &judge);
     }
     text
+}
+
+/// Number of `states`, and of those of each kind. A claim that stays when its effect is off counts as off.
+fn row_of(states: impl Iterator<Item = State>) -> [u32; 6] {
+    let mut row = [0; 6];
+    for state in states {
+        row[0] += 1;
+        row[if state == State::Stays { State::Off } else { state } as usize] += 1;
+    }
+    row
 }
 
 /// The line on nulls: the claims that stay when their effect is off, and those of which none was switched off.

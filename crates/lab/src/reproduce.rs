@@ -424,3 +424,103 @@ pub fn unmeasured() -> Vec<(&'static str, usize, usize)> {
     counts.extend(kinds.map(|kind| count(kind.name(), &move |claim: &Claim| claim.kind == kind)));
     counts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page;
+
+    const NULL: &str = "null = [\"physics.wear.field=0\"]";
+
+    /// A judgement of Delta-V of a fresh block by the band from 1 to 2.
+    fn judgement(measured: &str, more: &str) -> String {
+        format!("[[judge]]\nclaim = \"cube.dev.dV.fresh\"\nmeasured = \"{measured}\"\nband = \"1 to 2\"\nwhy = \"a test\"\n{more}\n")
+    }
+
+    fn study(judgements: &[String]) -> Study {
+        let text = format!("title = \"x\"\n{}", judgements.concat());
+        Study::parse("x", "x.toml", &text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn findings(fresh: f64, aged: f64) -> Vec<(&'static str, Findings)> {
+        let mut findings = Findings::default();
+        findings.set("dv-fresh", fresh);
+        findings.set("dv-aged", aged);
+        vec![("layers", findings)]
+    }
+
+    fn switched(fresh: f64, aged: f64) -> Vec<Switched> {
+        vec![Switched { settings: vec!["physics.wear.field=0".to_owned()], found: findings(fresh, aged) }]
+    }
+
+    fn count(outcome: &Outcome) -> Count {
+        Count::of(&outcome.lines)
+    }
+
+    #[test]
+    fn a_claim_is_reproduced_only_if_its_null_turns_it_off() {
+        let study = study(&[judgement("layers.dv-fresh", NULL)]);
+        let with = |value: f64, null: f64| conclude(&study, &findings(value, 0.0), &switched(null, 0.0));
+        let good = with(1.5, 9.0);
+        assert_eq!(count(&good), Count { reproduced: 1, ..Count::default() });
+        assert_eq!((good.lines[0].verdict.as_str(), good.lines[0].null_text().as_str()), ("reproduced", "turned off: 9"));
+        let stays = with(1.5, 1.6);
+        assert_eq!(count(&stays), Count { stays: 1, ..Count::default() });
+        assert_eq!((stays.lines[0].verdict.as_str(), stays.lines[0].null_text().as_str()), ("stays when its effect is off", "stayed: 1.6"));
+        // A claim that is off is off, whatever its null does.
+        assert_eq!((count(&with(9.0, 1.5)).off, count(&with(9.0, 9.0)).off), (1, 1));
+        // Without a number there is no value within the band.
+        assert_eq!(count(&with(1.5, f64::NAN)).reproduced, 1);
+        let told = page::text(&[stays]);
+        assert!(told.contains("stayed: 1.6") && told.contains("null: physics.wear.field=0"), "{told}");
+        assert!(told.ends_with("0 of 1 claims reproduced, 1 that stay with their effect off"), "{told}");
+    }
+
+    #[test]
+    fn a_row_of_record_decides_alone_and_without_one_all_readings_do() {
+        let (fresh, aged) = ("layers.dv-fresh", "layers.dv-aged");
+        let count_of = |rows: [&str; 2]| {
+            let study = study(&[judgement(fresh, rows[0]), judgement(aged, rows[1])]);
+            conclude(&study, &findings(1.5, 9.0), &[])
+        };
+        let [all, first, second] = [["", ""], ["row = true", ""], ["row = false", "row = true"]].map(count_of);
+        let verdicts = [&all, &first, &second].map(|outcome| (count(outcome).reproduced, count(outcome).off));
+        assert_eq!(verdicts, [(0, 1), (1, 0), (0, 1)]);
+        let told: Vec<String> = first.lines.iter().map(Line::verdict_text).collect();
+        assert_eq!(told, ["reproduced (row of record)", "beside: off"]);
+        // A null of a reading beside the row is none of the claim.
+        let study = study(&[judgement(fresh, "row = true"), judgement(aged, NULL)]);
+        let beside = count(&conclude(&study, &findings(1.5, 1.5), &switched(1.5, 1.5)));
+        assert_eq!(beside, Count { reproduced: 1, without_null: 1, ..Count::default() });
+    }
+
+    #[test]
+    fn a_row_of_record_in_one_study_stands_before_the_readings_of_others() {
+        let with_row = study(&[judgement("layers.dv-fresh", "row = true")]);
+        let without = study(&[judgement("layers.dv-aged", "")]);
+        let mut outcomes = [&with_row, &without].map(|study| conclude(study, &findings(1.5, 9.0), &[]));
+        set_beside(&mut outcomes);
+        assert_eq!(Count::of(outcomes.iter().flat_map(|outcome| &outcome.lines)).reproduced, 1);
+        let told = Study::one_row_each(&[with_row.clone(), study(&[judgement("layers.dv-fresh", "row = true")])]);
+        // One study may be named twice.
+        assert!(told.is_ok());
+        let other = Study::parse("y", "y.toml", &format!("title = \"y\"\n{}", judgement("layers.dv-aged", "row = true")));
+        let told = Study::one_row_each(&[with_row, other.unwrap_or_else(|error| panic!("{error}"))]).expect_err("two rows").to_string();
+        assert!(told.starts_with("y.toml:7:7: `row`: claim \"cube.dev.dV.fresh\"") && told.contains("x.toml:7"), "{told}");
+    }
+
+    #[test]
+    fn lines_without_null_and_row_are_written_as_ever_and_others_come_back() {
+        let plain = conclude(&study(&[judgement("layers.dv-fresh", "")]), &findings(1.5, 0.0), &[]);
+        let json = to_json(&plain.lines.iter().collect::<Vec<_>>());
+        assert!(!json.contains("null") && !json.contains("role"), "{json}");
+        assert_eq!(count(&plain).without_null, 1);
+        let study = study(&[judgement("layers.dv-fresh", &format!("row = true\n{NULL}")), judgement("layers.dv-aged", "")]);
+        let full = conclude(&study, &findings(1.5, 9.0), &switched(9.0, 9.0));
+        let json = to_json(&full.lines.iter().collect::<Vec<_>>());
+        for word in ["\"role\": \"row of record\"", "\"role\": \"beside\"", "\"state\": \"turned off\"", "physics.wear.field=0"] {
+            assert!(json.contains(word), "{word} in {json}");
+        }
+        assert_eq!(serde_json::from_str::<Vec<Line>>(&json).expect("lines"), full.lines);
+    }
+}

@@ -447,4 +447,41 @@ mod tests {
         assert!(counted.iter().any(|id| id == "ort.r1-pe1000") && !counted.iter().any(|id| id == "psr.prog-ratio"));
         assert!(all.rows.iter().any(|row| row.claim == "psr.prog-ratio"), "it is measured all the same");
     }
+
+    /// One claim on four judging seeds, with two readings: one with this null by seed, and another that is off.
+    fn of_two(null: &[f64], more: &str) -> (BySeed, Vec<Study>) {
+        let judgement = |measured: &str, more: &str| {
+            let band = "band = \"270 to 330 mV\"\nwhy = \"a test\"";
+            format!("[[judge]]\nclaim = \"ort.r1-pe1000\"\nmeasured = \"{measured}\"\n{band}\n{more}\n")
+        };
+        let switch = if null.is_empty() { "" } else { "null = [\"physics.wear.field=0\"]\n" };
+        let text = format!("title = \"x\"\n{}{}", judgement("vth.r1-cycled", &format!("{switch}{more}")), judgement("vth.r1-cycled", ""));
+        let mut study = Study::parse("x", "x.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+        study.judge[1].measured = "vth.other".to_owned();
+        let row = |metric: &str, value: f64, null: &[f64]| Row {
+            study: "x".to_owned(),
+            claim: "ort.r1-pe1000".to_owned(),
+            metric: metric.to_owned(),
+            measured: vec![Some(value); 4],
+            null: null.iter().copied().map(Some).collect(),
+        };
+        let rows = vec![row("vth.r1-cycled", 300.0, null), row("vth.other", 900.0, &[])];
+        (BySeed { seeds: (FITTED + 1..=FITTED + 4).collect(), rows }, vec![study])
+    }
+
+    #[test]
+    fn a_row_of_record_decides_by_seed_and_a_null_that_stays_counts_against_it() {
+        let told = |null: &[f64], more: &str| {
+            let (rows, studies) = of_two(null, more);
+            let told = rows.told(&studies, "ort.r1-pe1000").expect("it is of chips");
+            let reproduced = rows.counts(&studies, |_| true).iter().map(|share| share.reproduced).sum::<usize>();
+            (told.holds, told.stays, told.is_staying(), reproduced)
+        };
+        assert_eq!(told(&[], ""), (0, 0, false, 0), "both readings decide");
+        assert_eq!(told(&[], "row = true"), (4, 0, false, 4));
+        assert_eq!(told(&[0.0, 0.0, 0.0, 300.0], "row = true"), (3, 1, false, 3));
+        assert_eq!(told(&[300.0, 300.0, 300.0, 0.0], "row = true"), (1, 3, true, 1));
+        let (rows, _) = of_two(&[0.0; 4], "");
+        assert_eq!(BySeed::parse(&rows.to_json()), Ok(rows), "nulls are kept");
+    }
 }

@@ -369,7 +369,9 @@ impl Reader<'_, '_> {
             match Setting::read(text) {
                 Ok(setting) => null.push((setting.text().to_owned(), self.mistakes.place(entry.span()))),
                 Err(PlanError::Mistakes(found)) => {
-                    found.into_iter().for_each(|Mistake { what, help, .. }| self.mistakes.at(entry.span(), format!("`null`: {what}"), help));
+                    found
+                        .into_iter()
+                        .for_each(|Mistake { what, help, .. }| self.mistakes.at(entry.span(), format!("`null`: {what}"), help));
                 }
                 Err(other) => self.mistakes.at(entry.span(), format!("`null`: {other}"), None),
             }

@@ -80,8 +80,8 @@ impl Setting {
     }
 }
 
-/// The settings among `settings` that the drive of `plan` takes. A setting of a part that the drive does not have is left out: the parameter of a technique that
-/// is off, or physics where times are fixed.
+/// The settings among `settings` that the drive of `plan` takes. A setting of a part that the drive does not have is left out: the parameter of a technique
+/// that is off, or physics where times are fixed.
 pub fn taken<'s>(plan: &Plan, settings: &[&'s Setting]) -> Vec<&'s Setting> {
     settings.iter().copied().filter(|setting| setting.is_taken(plan, settings)).collect()
 }

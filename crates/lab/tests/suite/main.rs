@@ -5,6 +5,7 @@ mod determinism;
 mod inventory;
 mod margins;
 mod mistakes;
+mod nulls;
 #[path = "../../../../xtask/src/suite/outside.rs"]
 #[allow(dead_code, reason = "no test here needs a program")]
 mod outside;
