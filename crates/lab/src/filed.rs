@@ -15,7 +15,7 @@ pub(crate) fn plan(setup: &Setup, name: &str, size: &str, more: &[&str]) -> Resu
     of_size(setup, setup.null.on_drive(set(setup, name, more)?)?, size)
 }
 
-/// As [`plan`], for the drive with which a bench compares others.
+/// The plan of the drive with which a bench compares others: as [`plan`], but of a null it takes only what is of its chip and its cells.
 pub(crate) fn baseline(setup: &Setup, name: &str, size: &str, more: &[&str]) -> Result<Plan, LabError> {
     of_size(setup, setup.null.on_baseline(set(setup, name, more)?)?, size)
 }

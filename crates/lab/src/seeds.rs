@@ -254,7 +254,7 @@ impl BySeed {
         self.rows.iter().filter_map(judged).collect()
     }
 
-    /// Those rows that enter the verdicts of their claims.
+    /// The rows that enter the verdicts of their claims.
     fn deciding(&self, studies: &[Study]) -> Vec<Judged> {
         self.judged(studies).into_iter().filter(|line| line.decides).collect()
     }

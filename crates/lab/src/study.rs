@@ -353,12 +353,10 @@ impl Reader<'_, '_> {
     fn null(&mut self, table: &DeTable<'_>) -> Vec<(String, Place)> {
         let Some(value) = table.get("null") else { return Vec::new() };
         let example = || Some("write null = [\"physics.wear.field=0\"]".to_owned());
-        let list = match value.get_ref() {
-            DeValue::Array(list) if !list.is_empty() => list,
-            _ => {
-                self.mistakes.at(value.span(), "`null` is a list of settings that switch the claim's effect off", example());
-                return Vec::new();
-            }
+        let list = if let DeValue::Array(list) = value.get_ref() { Some(list).filter(|list| !list.is_empty()) } else { None };
+        let Some(list) = list else {
+            self.mistakes.at(value.span(), "`null` is a list of settings that switch the claim's effect off", example());
+            return Vec::new();
         };
         let mut null = Vec::new();
         for entry in list.iter() {
@@ -382,14 +380,12 @@ impl Reader<'_, '_> {
     /// The place of `row = true`.
     fn row(&mut self, table: &DeTable<'_>) -> Option<Place> {
         let value = table.get("row")?;
-        match value.get_ref() {
-            DeValue::Boolean(is_row) => is_row.then(|| self.mistakes.place(value.span())),
-            _ => {
-                let help = "write row = true for the reading that the claim's sentence means";
-                self.mistakes.at(value.span(), "`row` is true or false", Some(help.to_owned()));
-                None
-            }
+        if let DeValue::Boolean(is_row) = value.get_ref() {
+            return is_row.then(|| self.mistakes.place(value.span()));
         }
+        let help = "write row = true for the reading that the claim's sentence means";
+        self.mistakes.at(value.span(), "`row` is true or false", Some(help.to_owned()));
+        None
     }
 
     /// Reports a row of record of a claim of which one of `others` is that already.
