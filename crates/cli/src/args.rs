@@ -608,7 +608,7 @@ pub(crate) struct ReproduceOptions {
     /// Write the figures of each seed as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) by_seed: Option<PathBuf>,
-    /// Exit with 1 where a claim is off; otherwise a claim that is off is a finding, and no failure.
+    /// Exit with 1 where a claim is off or stays when its effect is off; otherwise such a claim is a finding, and no failure.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Number of threads (default: the number of cores). Results do not depend on it.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wordline_lab::LabError;
-use wordline_lab::bench::{BENCHES, Bench, On, Setup, Teller};
+use wordline_lab::bench::{BENCHES, Bench, Null, On, Setup, Teller};
 use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
 use wordline_lab::grid::{By, Grid, Row, Summary, read_block};
 use wordline_lab::lot::Lot;
@@ -76,6 +76,7 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
         chip: options.chip.clone(),
         against: options.against.clone(),
         settings: options.settings.clone(),
+        null: Null::default(),
         conditions: Changes::new(),
         lot,
         seed: options.seed.unwrap_or(usual.1),

@@ -2,7 +2,7 @@
 
 use wordline_cells::{Condition, Traits};
 use wordline_lab::LabError;
-use wordline_lab::bench::{Setup, Teller, states_figure};
+use wordline_lab::bench::{Null, Setup, Teller, states_figure};
 use wordline_lab::conditions::{LotSize, pe_list, retention_list, span_text};
 use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
@@ -31,6 +31,7 @@ pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
         chip: name.clone(),
         against: None,
         settings: options.settings.clone(),
+        null: Null::default(),
         conditions: Changes::new(),
         lot: LotSize { chips: 1, blocks: 1 },
         seed: options.seed,

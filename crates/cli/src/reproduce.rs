@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use wordline_lab::bench::Teller;
-use wordline_lab::reproduce::{Bookings, Count, Outcome, select, to_json, unmeasured};
+use wordline_lab::reproduce::{Bookings, Count, Outcome, select, set_beside, to_json, unmeasured};
 use wordline_lab::seeds::BySeed;
 use wordline_lab::{Study, page};
 use wordline_runs::parallel;
@@ -41,6 +41,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
             outcomes.push(bookings.run(&Study { seed: study.seed.wrapping_add(step), ..study.clone() }, threads)?);
         }
         bar.finish();
+        set_beside(&mut outcomes);
         runs.push((first.wrapping_add(step), outcomes));
     }
     let by_seed = BySeed::of(&runs);
@@ -63,7 +64,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
         eprintln!("wordline: tables and figures in {}", path.display());
     }
     let count = Count::of(outcomes.iter().flat_map(|outcome| &outcome.lines));
-    if options.strict && count.off > 0 { Err(Failure::Off(page::summary(count))) } else { Ok(()) }
+    if options.strict && count.off + count.stays > 0 { Err(Failure::Off(page::summary(count))) } else { Ok(()) }
 }
 
 /// The studies on drives of this size.
@@ -83,7 +84,10 @@ fn list(studies: &[Study]) -> String {
     for study in studies {
         text += &format!("{:width$}  {}  {}\n", study.id, study.group, study.title);
         for judgement in &study.judge {
-            text += &format!("{:width$}    {}  {}\n", "", judgement.claim.id, judgement.measured);
+            let row = if judgement.row.is_some() { "  row of record" } else { "" };
+            let null = judgement.null_settings();
+            let null = if null.is_empty() { String::new() } else { format!("  null {}", null.join(", ")) };
+            text += &format!("{:width$}    {}  {}{row}{null}\n", "", judgement.claim.id, judgement.measured);
         }
         for aside in &study.aside {
             text += &format!("{:width$}    {}  nothing to measure\n", "", aside.claim.id);

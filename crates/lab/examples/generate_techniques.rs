@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use wordline_figures::result::PriorityLatency;
-use wordline_lab::bench::{Setup, Teller};
+use wordline_lab::bench::{Null, Setup, Teller};
 use wordline_lab::conditions::LotSize;
 use wordline_lab::gains::{self, Chips};
 use wordline_lab::protocol::Changes;
@@ -84,6 +84,7 @@ fn chips(lot: &str) -> Result<Chips, String> {
         chip: "tlc48-tables".to_owned(),
         against: None,
         settings: Vec::new(),
+        null: Null::default(),
         conditions: Changes::new(),
         lot: LotSize::read(lot)?,
         seed: SEED,

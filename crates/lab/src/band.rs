@@ -176,6 +176,8 @@ pub enum Verdict {
     NotAMeasurement(String),
     /// The measured value lies outside of the band, by the distance that the text says.
     Off(String),
+    /// The measured value lies within the band, and stays there when the effect of the claim is off, as the text says.
+    Stays(String),
     /// No bench measures the claim yet.
     NotBuilt,
     /// No bench could measure the claim, for the reason that the text says.
@@ -194,6 +196,7 @@ impl Verdict {
             Verdict::Reproduced => "reproduced",
             Verdict::NotAMeasurement(_) => "not a measurement",
             Verdict::Off(_) => "off",
+            Verdict::Stays(_) => "stays when its effect is off",
             Verdict::NotBuilt => "not built yet",
             Verdict::NothingToMeasure(_) => "nothing to measure",
         }

@@ -61,8 +61,13 @@ impl<'a> Mistakes<'a> {
         Mistakes { file, text, found: Vec::new() }
     }
 
+    /// The place of `span` in the text.
+    pub(crate) fn place(&self, span: std::ops::Range<usize>) -> Place {
+        Place::of(self.file, self.text, span)
+    }
+
     pub(crate) fn at(&mut self, span: std::ops::Range<usize>, what: impl Into<String>, help: Option<String>) {
-        let place = Some(Place::of(self.file, self.text, span.clone()));
+        let place = Some(self.place(span.clone()));
         self.found.push((span.start, Mistake { place, what: what.into(), help }));
     }
 

@@ -12,8 +12,21 @@ use crate::error::LabError;
 
 /// The plan of the drive `name` for a bench: `size` is what the host sees, or "whole" for what the file says.
 pub(crate) fn plan(setup: &Setup, name: &str, size: &str, more: &[&str]) -> Result<Plan, LabError> {
+    of_size(setup, setup.null.on_drive(set(setup, name, more)?)?, size)
+}
+
+/// The plan of the drive with which a bench compares others: as [`plan`], but of a null it takes only what is of its chip and its cells.
+pub(crate) fn baseline(setup: &Setup, name: &str, size: &str, more: &[&str]) -> Result<Plan, LabError> {
+    of_size(setup, setup.null.on_baseline(set(setup, name, more)?)?, size)
+}
+
+fn set(setup: &Setup, name: &str, more: &[&str]) -> Result<Plan, LabError> {
     let settings: Vec<&str> = setup.settings.iter().map(String::as_str).chain(more.iter().copied()).collect();
-    let plan = Plan::load_set(name, &settings)?.with_seed(setup.seed);
+    Ok(Plan::load_set(name, &settings)?)
+}
+
+fn of_size(setup: &Setup, plan: Plan, size: &str) -> Result<Plan, LabError> {
+    let plan = plan.with_seed(setup.seed);
     Ok(if size == "whole" { plan } else { plan.sized(size)?.0 })
 }
 

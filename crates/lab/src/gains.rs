@@ -60,7 +60,7 @@ impl Chips {
     ///
     /// There is no such chip, or it has no physics.
     pub fn open(setup: &Setup) -> Result<Chips, LabError> {
-        let tables = Chip::load_set(&setup.chip, &setup.settings)?.tables().clone();
+        let tables = Chip::load_set(&setup.chip, &setup.null.on_chip(&setup.settings))?.tables().clone();
         Ok(Chips { lot: Lot::open(setup)?, setup: setup.clone(), tables })
     }
 

@@ -7,6 +7,7 @@
 //!
 //! - A bench measures and knows no claim; a study asks and holds no physics; a verdict follows from the two and from nothing else.
 //! - A claim that does not come out stays in its study, with the reason.
+//! - A null switches the effect of a claim off, and the claim must then be off; a row of record is the one reading that its sentence means.
 //! - The same lot, seed and conditions give the same numbers on any machine and any number of threads.
 
 /// Sentence on the definition by which chips are calibrated to the lives of their sources, for all that tells of ages and lives.
@@ -27,6 +28,7 @@ mod jobbed;
 pub mod lot;
 pub mod margins;
 mod marker;
+mod null;
 mod paced;
 pub mod page;
 mod programs;

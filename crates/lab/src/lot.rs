@@ -75,7 +75,7 @@ impl Lot {
     /// There is no such chip, or it has no physics.
     pub fn of(chip: &str, setup: &Setup) -> Result<Lot, LabError> {
         let at = At::of(setup)?;
-        let chip = Chip::load_set(chip, &setup.settings)?;
+        let chip = Chip::load_set(chip, &setup.null.on_chip(&setup.settings))?;
         let model = Model::new(chip.physics()).map_err(|faults| {
             let told: Vec<String> = faults.iter().map(|fault| format!("physics.{}.{} {}", fault.section, fault.key, fault.what)).collect();
             LabError::Usage(told.join("\n"))

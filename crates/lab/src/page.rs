@@ -43,9 +43,15 @@ pub fn page(outcomes: &[Outcome]) -> String {
 
 /// The count of verdicts in words.
 pub fn summary(count: Count) -> String {
-    let mut words = vec![format!("{} of {} claims reproduced", count.reproduced, count.reproduced + count.off)];
+    let mut words = vec![format!("{} of {} claims reproduced", count.reproduced, count.judged())];
     if count.off > 0 {
         words.push(format!("{} off", count.off));
+    }
+    if count.stays > 0 {
+        words.push(format!("{} that stay with their effect off", count.stays));
+    }
+    if count.without_null > 0 {
+        words.push(format!("{} without a null", count.without_null));
     }
     if count.apart > 0 {
         words.push(format!("{} that cannot fail and are no measurement", count.apart));
@@ -56,21 +62,31 @@ pub fn summary(count: Count) -> String {
     words.join(", ")
 }
 
+/// True if a claim of these outcomes has a null, so that tables show those of all claims.
+fn has_nulls(outcomes: &[Outcome]) -> bool {
+    outcomes.iter().flat_map(|outcome| &outcome.lines).any(|line| line.null.is_some())
+}
+
 fn table(outcome: &Outcome) -> String {
     let mut html = String::new();
+    let has_nulls = has_nulls(std::slice::from_ref(outcome));
+    let head = if has_nulls { "<th>with the effect off</th>" } else { "" };
     let _ = write!(
         html,
-        "<div class=\"tablebox\"><table class=\"claims\"><thead><tr><th>claim</th><th>paper</th><th>measured</th><th>band</th><th>verdict</th></tr></thead><tbody>"
+        "<div class=\"tablebox\"><table class=\"claims\"><thead><tr><th>claim</th><th>paper</th><th>measured</th><th>band</th>{head}<th>verdict</th></tr></thead><tbody>"
     );
     for line in &outcome.lines {
         let class = match line.verdict.as_str() {
+            _ if !line.decides() => "",
             "reproduced" => "better",
-            "off" => "worse",
+            "off" | "stays when its effect is off" => "worse",
             _ => "",
         };
+        let null =
+            if has_nulls { format!("<td title=\"{}\">{}</td>", escape(&settings(line)), escape(&line.null_text())) } else { String::new() };
         let _ = write!(
             html,
-            "<tr><td><b>{}</b> <small>{}</small><br/>{}</td><td>{}</td><td title=\"{}\">{}</td><td title=\"{}\">{}</td><td><span class=\"{class}\">{}</span>{}</td></tr>",
+            "<tr><td><b>{}</b> <small>{}</small><br/>{}</td><td>{}</td><td title=\"{}\">{}</td><td title=\"{}\">{}</td>{null}<td><span class=\"{class}\">{}</span>{}</td></tr>",
             escape(&line.claim),
             escape(&line.source),
             escape(&line.says),
@@ -79,7 +95,7 @@ fn table(outcome: &Outcome) -> String {
             escape(&line.measured_text()),
             escape(&line.why),
             escape(&line.band),
-            escape(&line.verdict),
+            escape(&line.verdict_text()),
             reason(line)
         );
     }
@@ -89,6 +105,11 @@ fn table(outcome: &Outcome) -> String {
     }
     html.push_str("</div>");
     html
+}
+
+/// Settings of a line's null.
+fn settings(line: &Line) -> String {
+    line.null.as_ref().map_or_else(String::new, |null| null.settings.join(", "))
 }
 
 fn reason(line: &Line) -> String {
@@ -106,15 +127,31 @@ pub fn text(outcomes: &[Outcome]) -> String {
     let paper = width(|line| line.paper.clone(), 8, 20);
     let measured = width(Line::measured_text, 8, 16);
     let band = width(|line| line.band.clone(), 8, 24);
+    let null = width(Line::null_text, 8, 24);
+    // Without nulls there is no column of them.
+    let nulls = has_nulls(outcomes);
+    let with_null = |text: &str| if nulls { format!("{text:null$}  ") } else { String::new() };
     for outcome in outcomes {
         let _ = writeln!(text, "{}: {}", outcome.study, outcome.title);
         if !outcome.subject.is_empty() {
             let _ = writeln!(text, "  {}", outcome.subject);
         }
-        let _ = writeln!(text, "  {:claim$}  {:paper$}  {:measured$}  {:band$}  verdict", "claim", "paper", "measured", "band");
+        let _ = writeln!(
+            text,
+            "  {:claim$}  {:paper$}  {:measured$}  {:band$}  {}verdict",
+            "claim",
+            "paper",
+            "measured",
+            "band",
+            with_null("null")
+        );
         for line in &outcome.lines {
             let (value, within) = (line.measured_text(), &line.band);
-            let _ = writeln!(text, "  {:claim$}  {:paper$}  {value:measured$}  {within:band$}  {}", line.claim, line.paper, line.verdict);
+            let verdict = with_null(&line.null_text()) + &line.verdict_text();
+            let _ = writeln!(text, "  {:claim$}  {:paper$}  {value:measured$}  {within:band$}  {verdict}", line.claim, line.paper);
+            if line.null.is_some() {
+                let _ = writeln!(text, "      null: {}", settings(line));
+            }
             if !line.reason.is_empty() {
                 let _ = writeln!(text, "      {}", line.reason);
             }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::LIFE_BY_MEAN;
 use crate::claims::{About, Claim, ClaimKind, claims};
-use crate::reproduce::Line;
+use crate::reproduce::{Line, Role, UnderNull};
 use crate::seeds::{BySeed, Shares, Told};
-use crate::study::Study;
+use crate::study::{Judgement, Study};
 
 /// The files in `studies/` that keep results, and how each is measured anew. Chips take seconds, drives minutes and lives most of an hour, so that they are
 /// kept apart.
@@ -41,8 +41,8 @@ pub fn drift(studies: &[Study], results: &[Line]) -> Vec<String> {
             let band = judgement.band.to_string();
             let same = |line: &&Line| line.study == study.id && line.claim == judgement.claim.id && line.metric == judgement.measured;
             match results.iter().find(same) {
-                Some(line) if line.band == band && line.why == judgement.why => {}
-                Some(_) => drift.push(format!("{}: {} was judged by another band", study.id, judgement.claim.id)),
+                Some(line) if line.band == band && line.why == judgement.why && is_of_row(line, judgement) => {}
+                Some(_) => drift.push(format!("{}: {} was judged by another band, null or row of record", study.id, judgement.claim.id)),
                 None => drift.push(format!("{}: {} has no result", study.id, judgement.claim.id)),
             }
         }
@@ -52,6 +52,12 @@ pub fn drift(studies: &[Study], results: &[Line]) -> Vec<String> {
         drift.push(format!("{} results for {asked} questions", results.len()));
     }
     drift
+}
+
+/// True if the line was judged with the null of `judgement`, and as the row of record where that is one.
+fn is_of_row(line: &Line, judgement: &Judgement) -> bool {
+    let settings = line.null.as_ref().map_or(&[][..], |null| &null.settings);
+    settings == judgement.null_settings() && (line.role == Some(Role::Row)) == judgement.row.is_some()
 }
 
 /// Text of `docs/claims.md`.
@@ -88,11 +94,7 @@ pub fn markdown(results: &[Line], by_seed: &BySeed) -> String {
     let judge = Judge { results, by_seed, studies: &studies };
     let states: Vec<(&Claim, State)> = claims().iter().map(|claim| (claim, judge.state(claim).0)).collect();
     let mut count = |name: &str, of: &dyn Fn(&Claim) -> bool| {
-        let mut row = [0; 6];
-        for (_, state) in states.iter().filter(|(claim, _)| of(claim)) {
-            row[0] += 1;
-            row[*state as usize] += 1;
-        }
+        let row = row_of(states.iter().filter(|(claim, _)| of(claim)).map(|(_, state)| *state));
         let measured = row[State::Reproduced as usize] + row[State::Off as usize];
         let part = if measured == 0 {
             String::new()
@@ -107,6 +109,7 @@ pub fn markdown(results: &[Line], by_seed: &BySeed) -> String {
         count(kind.name(), &|claim| claim.kind == kind);
     }
     count("all", &|_| true);
+    text += &nulls(&judge, &states);
     let _ = write!(
         text,
         "\n## By seed\n\nThe studies of chips on lots of each seed (`{}`), every value judged by the bands as they are now:\n\n",
@@ -125,7 +128,27 @@ pub fn markdown(results: &[Line], by_seed: &BySeed) -> String {
     text
 }
 
-/// The state of a claim: that of the worst of its lines.
+/// Number of `states`, and of those of each kind. A claim that stays when its effect is off counts as off.
+fn row_of(states: impl Iterator<Item = State>) -> [u32; 6] {
+    let mut row = [0; 6];
+    for state in states {
+        row[0] += 1;
+        row[if state == State::Stays { State::Off } else { state } as usize] += 1;
+    }
+    row
+}
+
+/// The line on nulls: the claims that stay when their effect is off, and those of which none was switched off.
+fn nulls(judge: &Judge<'_>, states: &[(&Claim, State)]) -> String {
+    let measured = states.iter().filter(|(_, state)| matches!(state, State::Reproduced | State::Off | State::Stays));
+    let has_null = |claim: &Claim| judge.deciding(claim).iter().any(|line| line.null.is_some());
+    let (all, without) = (measured.clone().count(), measured.clone().filter(|(claim, _)| !has_null(claim)).count());
+    let stay = measured.filter(|(_, state)| *state == State::Stays).count();
+    let stay = if stay == 0 { String::new() } else { format!("; {stay} stay with their effect off, and count as off") };
+    format!("\nOf the {all} claims measured, {without} are without a null{stay}.\n")
+}
+
+/// The state of a claim: that of its row of record, or of the worst of its lines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Reproduced = 1,
@@ -133,7 +156,13 @@ enum State {
     NotAMeasurement = 3,
     NotBuilt = 4,
     Aside = 5,
+    /// Reproduced, and with the effect of the claim switched off as well.
+    Stays = 6,
 }
+
+/// Words of verdicts.
+const OFF: &str = "off";
+const STAYS: &str = "stays when its effect is off";
 
 /// All by which claims are judged.
 struct Judge<'j> {
@@ -147,20 +176,34 @@ impl Judge<'_> {
     fn state(&self, claim: &Claim) -> (State, Vec<&Line>, Option<Told>) {
         let lines: Vec<&Line> = self.results.iter().filter(|line| line.claim == claim.id).collect();
         let told = self.by_seed.told(self.studies, &claim.id);
-        let verdicts: Vec<&str> = lines.iter().map(|line| line.verdict.as_str()).collect();
+        let deciding = self.deciding(claim);
+        let verdicts: Vec<&str> = deciding.iter().map(|line| line.verdict.as_str()).collect();
         // What is asked of drives as well counts with its one result there.
+        let is_elsewhere = |word: &str| deciding.iter().any(|line| line.verdict == word && !self.is_of_chips(line));
         let is_off = match &told {
-            Some(told) => !told.is_reproduced() || lines.iter().any(|line| line.verdict == "off" && !self.is_of_chips(line)),
-            None => verdicts.contains(&"off"),
+            Some(told) => !(told.is_reproduced() || told.is_staying()) || is_elsewhere(OFF),
+            None => verdicts.contains(&OFF),
+        };
+        let is_staying = match &told {
+            Some(told) => told.is_staying() || is_elsewhere(STAYS),
+            None => verdicts.contains(&STAYS),
         };
         let state = match verdicts.as_slice() {
             [] => State::NotBuilt,
             _ if is_off => State::Off,
+            _ if is_staying => State::Stays,
             _ if claim.cannot_fail.is_some() => State::NotAMeasurement,
             _ if told.is_some() || verdicts.contains(&"reproduced") => State::Reproduced,
             _ => State::Aside,
         };
         (state, lines, told)
+    }
+
+    /// The lines that decide on a claim: its row of record, or all of them.
+    fn deciding(&self, claim: &Claim) -> Vec<&Line> {
+        let lines = || self.results.iter().filter(|line| line.claim == claim.id);
+        let row: Vec<&Line> = lines().filter(|line| line.role == Some(Role::Row)).collect();
+        if row.is_empty() { lines().collect() } else { row }
     }
 
     /// True if `line` was measured on the lots of several seeds.
@@ -175,14 +218,18 @@ fn row(text: &mut String, claim: &Claim, judge: &Judge<'_>) {
     let reasons: Vec<String> = lines.iter().filter(|line| !line.reason.is_empty()).map(|line| cell(&line.reason)).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
     let seeds = told.as_ref().map_or_else(String::new, |told| format!(", with {} of {} seeds", told.holds, told.seeds));
+    let nulls: Vec<String> = lines.iter().filter_map(|line| line.null.as_ref().map(|null| (line, null))).map(null_of).collect();
+    let nulls = if nulls.is_empty() { String::new() } else { format!("<br>{}", nulls.join("<br>")) };
     let word = match state {
+        State::Stays => format!("**stays when its effect is off**{seeds}"),
         State::Reproduced => format!("reproduced{seeds}"),
         State::Off => format!("**off**{seeds}{reasons}"),
         State::NotAMeasurement => format!("not a measurement: {}", cell(claim.cannot_fail.as_deref().unwrap_or_default())),
         State::NotBuilt => claim.part.as_ref().map_or_else(|| "not built yet".to_owned(), |part| format!("not built yet: {part}")),
         State::Aside => format!("nothing to measure{reasons}"),
     };
-    let once = |line: &Line| line.measured.map_or_else(String::new, |_| cell(&line.measured_text()));
+    let beside = |line: &Line| if line.decides() { "" } else { "beside: " };
+    let once = |line: &Line| line.measured.map_or_else(String::new, |_| cell(&format!("{}{}", beside(line), line.measured_text())));
     let measured = match told {
         Some(told) => told
             .measured
@@ -196,12 +243,17 @@ fn row(text: &mut String, claim: &Claim, judge: &Judge<'_>) {
     let band = column(&|line| line.band.clone());
     let _ = writeln!(
         text,
-        "| `{}`<br>{} | {} | {} | {measured} | {band} | {word} |",
+        "| `{}`<br>{} | {} | {} | {measured} | {band} | {word}{nulls} |",
         claim.id,
         cell(&claim.says),
         claim.source,
         cell(&claim.paper())
     );
+}
+
+/// The null of a line in words.
+fn null_of((line, null): (&&Line, &UnderNull)) -> String {
+    format!("{}: {} with `{}`", cell(&line.metric), cell(&line.null_text()), cell(&null.settings.join(", ")))
 }
 
 /// The text escaped so that it does not break a table.

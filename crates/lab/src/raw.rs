@@ -222,6 +222,7 @@ pub fn reference() -> String {
     text += "\n## Benches\n\nWhat a bench measures, and at which conditions. Conditions are data: each bench has a file in `studies/benches/`, with the source of every\n\
              value, and a study may change some for itself:\n\n\
              ```toml\n[conditions.vth]\nsource = \"where they come from\"\ncycled = \"3k\"\nkept = \"6mo\"\n```\n";
+    text += JUDGEMENTS;
     for bench in crate::bench::BENCHES {
         text += &format!("\n### `{}`\n\n{}.\n\n| measured | unit | meaning |\n|---|---|---|\n", bench.name, bench.summary);
         for metric in bench.metrics {
@@ -237,6 +238,35 @@ pub fn reference() -> String {
     }
     text
 }
+
+/// The part of the reference on judgements of studies.
+const JUDGEMENTS: &str = "
+Each `[[judge]]` of a study puts one measured value to one claim:
+
+```toml
+[[judge]]
+claim = \"cube.dev.edge-retention\"
+measured = \"layers.edge-retention\"
+band = \"above 1\"
+why = \"edge wordlines grow faster with retention than inner ones\"
+null = [\"physics.profile.loss_edge=0\"]
+row = true
+```
+
+| key | value | meaning |
+|---|---|---|
+| `claim` | a name | Claim that is judged, of `docs/claims.md`. |
+| `measured` | `bench.metric` | Value that is measured. |
+| `band` | an interval | Interval in which the value must lie. |
+| `why` | a text | Reason for the band. |
+| `reason` | a text | Reason why the claim is off, where it is known. Optional. |
+| `null` | a list of settings | Settings that switch the effect of the claim off. The bench runs once more with them, behind all of its own, and the \
+value must then lie outside of the band; within it the claim *stays when its effect is off* and is not reproduced. A bench that names a baseline \
+gives it the settings of chips and of `[cells]` alone. A setting of a part that a drive does not have is left out for that drive, and one that no \
+chip and no drive takes is an error. Optional: without it a claim counts as *without a null*. |
+| `row` | true or false | Row of record: the reading that the sentence of the claim means, named before it is measured. It alone decides, and all \
+other readings of the claim stand beside it. Without one, all readings decide together. At most one for each claim. |
+";
 
 #[cfg(test)]
 mod tests {

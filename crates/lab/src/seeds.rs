@@ -7,7 +7,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use wordline_pages::html::figure::scientific;
 
-use crate::band::{Band, Verdict, written};
+use crate::band::{Band, written};
 use crate::claims::{About, Claim, ClaimKind, claim};
 use crate::reproduce::{Line, Outcome};
 use crate::study::Study;
@@ -35,6 +35,9 @@ pub struct Row {
     pub metric: String,
     /// Measured value of each seed; `None` where nothing was measured.
     pub measured: Vec<Option<f64>>,
+    /// Value of each seed with the effect of the claim switched off. Empty: the judgement has no null.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub null: Vec<Option<f64>>,
 }
 
 /// Number of claims that came out with one seed.
@@ -73,6 +76,8 @@ pub struct Shares {
 pub struct Told {
     /// Number of seeds with which it came out.
     pub holds: usize,
+    /// Number of seeds with which it came out, and did so with its effect switched off as well.
+    pub stays: usize,
     /// Number of seeds.
     pub seeds: usize,
     /// The measured values of each of its questions in words.
@@ -84,6 +89,11 @@ impl Told {
     pub fn is_reproduced(&self) -> bool {
         2 * self.holds > self.seeds
     }
+
+    /// True if it came out with more than half of the seeds, but for those on which it stays when its effect is off.
+    pub fn is_staying(&self) -> bool {
+        !self.is_reproduced() && 2 * (self.holds + self.stays) > self.seeds
+    }
 }
 
 /// A claim put to one quantity, with its band and the values of each seed.
@@ -93,11 +103,23 @@ struct Judged {
     metric: String,
     band: Band,
     measured: Vec<Option<f64>>,
+    null: Vec<Option<f64>>,
+    /// False where another reading is the row of record of the claim.
+    decides: bool,
 }
 
 impl Judged {
     fn holds(&self, seed: usize) -> bool {
-        self.measured[seed].is_some_and(|value| Verdict::of(&self.band, value) == Verdict::Reproduced)
+        self.is_within(seed) && !self.stays(seed)
+    }
+
+    fn is_within(&self, seed: usize) -> bool {
+        self.measured[seed].is_some_and(|value| self.band.miss(value) == 0.0)
+    }
+
+    /// True if the value with the effect switched off lies within the band.
+    fn stays(&self, seed: usize) -> bool {
+        self.null.get(seed).copied().flatten().is_some_and(|value| self.band.miss(value) == 0.0)
     }
 
     fn changes(&self, seeds: usize) -> bool {
@@ -122,7 +144,11 @@ impl Judged {
     fn told(&self, seed: usize) -> String {
         let value =
             self.measured[seed].map_or_else(|| "–".to_owned(), |value| format!("{}{}", scientific(value), written(self.band.unit())));
-        if self.holds(seed) { value } else { format!("{value} (off)") }
+        match self.holds(seed) {
+            true => value,
+            false if self.is_within(seed) => format!("{value} (stays)"),
+            false => format!("{value} (off)"),
+        }
     }
 }
 
@@ -135,12 +161,14 @@ impl BySeed {
     pub fn of(runs: &[(u64, Vec<Outcome>)]) -> BySeed {
         let lines = |run: usize| runs[run].1.iter().flat_map(|outcome| &outcome.lines).filter(|line| !line.metric.is_empty());
         let rows = (0..runs.len().min(1)).flat_map(lines).enumerate().map(|(index, line)| {
-            let measured = (0..runs.len()).map(|run| {
+            let others = (0..runs.len()).map(|run| {
                 let other = lines(run).nth(index).expect("the same studies ask the same");
                 assert_eq!((&other.claim, &other.metric), (&line.claim, &line.metric), "the same studies ask the same");
-                other.measured
+                other
             });
-            Row { study: line.study.clone(), claim: line.claim.clone(), metric: line.metric.clone(), measured: measured.collect() }
+            let measured = others.clone().map(|other| other.measured).collect();
+            let null = others.filter_map(|other| other.null.as_ref()).map(|null| null.measured).collect();
+            Row { study: line.study.clone(), claim: line.claim.clone(), metric: line.metric.clone(), measured, null }
         });
         BySeed { seeds: runs.iter().map(|(seed, _)| *seed).collect(), rows: rows.collect() }
     }
@@ -157,7 +185,8 @@ impl BySeed {
     /// What is wrong with the text.
     pub fn parse(text: &str) -> Result<BySeed, String> {
         let held: BySeed = serde_json::from_str(text).map_err(|error| format!("studies/seeds.json: {error}"))?;
-        match held.rows.iter().find(|row| row.measured.len() != held.seeds.len()) {
+        let is_short = |values: &[Option<f64>]| values.len() != held.seeds.len();
+        match held.rows.iter().find(|row| is_short(&row.measured) || (!row.null.is_empty() && is_short(&row.null))) {
             Some(row) => Err(format!(
                 "studies/seeds.json: {} {} has {} values for {} seeds",
                 row.claim,
@@ -192,7 +221,11 @@ impl BySeed {
         let stray = held.iter().filter(|one| !asked.contains(one)).map(|one| format!("{}: {} {} is not asked for", one.0, one.1, one.2));
         let other = self.rows.iter().filter(|row| {
             let same = |line: &&Line| (&line.study, &line.claim, &line.metric) == (&row.study, &row.claim, &row.metric);
-            results.iter().find(same).is_none_or(|line| line.measured != row.measured[0])
+            let differs = |line: &Line| {
+                let null = line.null.as_ref().map(|null| null.measured);
+                line.measured != row.measured[0] || null != row.null.first().copied()
+            };
+            results.iter().find(same).is_none_or(differs)
         });
         let other = other.map(|row| format!("{}: {} {} is another value than in the results", row.study, row.claim, row.metric));
         missing.chain(stray).chain(other).collect()
@@ -200,21 +233,30 @@ impl BySeed {
 
     /// The rows that `studies` ask for, with their bands.
     fn judged(&self, studies: &[Study]) -> Vec<Judged> {
-        let band = |row: &Row| {
+        let asked = |row: &Row| {
             let study = studies.iter().find(|study| study.id == row.study)?;
-            let same = |judgement: &&crate::study::Judgement| judgement.claim.id == row.claim && judgement.measured == row.metric;
-            Some(study.judge.iter().find(same)?.band.clone())
+            study.judge.iter().find(|judgement| judgement.claim.id == row.claim && judgement.measured == row.metric)
         };
+        let of_record = studies.iter().flat_map(|study| &study.judge).filter(|judgement| judgement.row.is_some());
+        let of_record: Vec<&str> = of_record.map(|judgement| judgement.claim.id.as_str()).collect();
         let judged = |row: &Row| {
+            let judgement = asked(row)?;
             Some(Judged {
                 claim: claim(&row.claim)?,
                 study: row.study.clone(),
                 metric: row.metric.clone(),
-                band: band(row)?,
+                band: judgement.band.clone(),
                 measured: row.measured.clone(),
+                null: row.null.clone(),
+                decides: judgement.row.is_some() || !of_record.contains(&row.claim.as_str()),
             })
         };
         self.rows.iter().filter_map(judged).collect()
+    }
+
+    /// The rows that enter the verdicts of their claims.
+    fn deciding(&self, studies: &[Study]) -> Vec<Judged> {
+        self.judged(studies).into_iter().filter(|line| line.decides).collect()
     }
 
     /// Columns of the seeds on which parameters of chips may have been found, and of those that judge.
@@ -225,7 +267,7 @@ impl BySeed {
     /// Shares of the claims picked by `of` that came out with the seeds of `columns`; `None`: there are no such seeds or claims. Claims that cannot fail are
     /// not among them.
     fn shares(&self, studies: &[Study], columns: &[usize], of: impl Fn(&Claim) -> bool) -> Option<Shares> {
-        let (counts, lines) = (self.counts(studies, &of), self.judged(studies));
+        let (counts, lines) = (self.counts(studies, &of), self.deciding(studies));
         let holds = |id: &str, column: usize| lines.iter().filter(|line| line.claim.id == id).all(|line| line.holds(column));
         let share = |column: &usize| counts[*column].reproduced as f64 / counts[*column].judged as f64;
         let judged = counts.first().map(|share| share.judged).filter(|&judged| judged > 0 && !columns.is_empty())?;
@@ -241,7 +283,7 @@ impl BySeed {
 
     /// Names of the claims picked by `of` that can fail.
     fn ids(&self, studies: &[Study], of: impl Fn(&Claim) -> bool) -> Vec<String> {
-        let judged = self.judged(studies);
+        let judged = self.deciding(studies);
         let counted = judged.iter().filter(|line| line.claim.cannot_fail.is_none() && of(line.claim));
         let mut ids: Vec<String> = counted.map(|line| line.claim.id.clone()).collect();
         ids.sort_unstable();
@@ -253,19 +295,23 @@ impl BySeed {
     pub fn told(&self, studies: &[Study], id: &str) -> Option<Told> {
         let [_, columns] = self.columns();
         let judged = self.judged(studies);
-        let lines: Vec<&Judged> = judged.iter().filter(|line| line.claim.id == id).collect();
-        if lines.is_empty() || columns.is_empty() {
+        let (deciding, beside): (Vec<&Judged>, Vec<&Judged>) =
+            judged.iter().filter(|line| line.claim.id == id).partition(|line| line.decides);
+        if deciding.is_empty() || columns.is_empty() {
             return None;
         }
-        let holds = columns.iter().filter(|&&column| lines.iter().all(|line| line.holds(column))).count();
-        let measured = lines.iter().map(|line| line.over(&columns)).collect();
-        Some(Told { holds, seeds: columns.len(), measured })
+        let count = |is: fn(&Judged, usize) -> bool| columns.iter().filter(|&&column| deciding.iter().all(|line| is(line, column))).count();
+        let holds = count(Judged::holds);
+        let stays = count(Judged::is_within) - holds;
+        let told = deciding.iter().map(|line| line.over(&columns));
+        let measured = told.chain(beside.iter().map(|line| format!("beside: {}", line.over(&columns)))).collect();
+        Some(Told { holds, stays, seeds: columns.len(), measured })
     }
 
     /// Number of the claims picked by `of` that came out, for each seed. A claim with several lines has the worst of them. Claims that cannot fail do not
     /// count.
     pub fn counts(&self, studies: &[Study], of: impl Fn(&Claim) -> bool) -> Vec<Share> {
-        let judged = self.judged(studies);
+        let judged = self.deciding(studies);
         let ids = self.ids(studies, of);
         let holds = |id: &str, seed: usize| judged.iter().filter(|line| line.claim.id == id).all(|line| line.holds(seed));
         (0..self.seeds.len()).map(|seed| Share { reproduced: ids.iter().filter(|id| holds(id, seed)).count(), judged: ids.len() }).collect()
@@ -352,6 +398,7 @@ impl BySeed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::band::Verdict;
 
     /// Rows of all questions to chips, with a value within the band for the seeds that `holds` picks and none for the others.
     fn rows(seeds: u64, holds: impl Fn(u64) -> bool) -> BySeed {
@@ -364,7 +411,8 @@ mod tests {
             let row = |judgement: &crate::study::Judgement| {
                 let value = inside(&judgement.band)?;
                 let measured = (1..=seeds).map(|seed| holds(seed).then_some(value)).collect();
-                Some(Row { study: study.id.clone(), claim: judgement.claim.id.clone(), metric: judgement.measured.clone(), measured })
+                let (claim, metric) = (judgement.claim.id.clone(), judgement.measured.clone());
+                Some(Row { study: study.id.clone(), claim, metric, measured, null: Vec::new() })
             };
             study.judge.iter().filter_map(row).collect::<Vec<_>>()
         };
@@ -398,5 +446,42 @@ mod tests {
         let counted = all.ids(&Study::all(), |_| true);
         assert!(counted.iter().any(|id| id == "ort.r1-pe1000") && !counted.iter().any(|id| id == "psr.prog-ratio"));
         assert!(all.rows.iter().any(|row| row.claim == "psr.prog-ratio"), "it is measured all the same");
+    }
+
+    /// One claim on four judging seeds, with two readings: one with this null by seed, and another that is off.
+    fn of_two(null: &[f64], more: &str) -> (BySeed, Vec<Study>) {
+        let judgement = |measured: &str, more: &str| {
+            let band = "band = \"270 to 330 mV\"\nwhy = \"a test\"";
+            format!("[[judge]]\nclaim = \"ort.r1-pe1000\"\nmeasured = \"{measured}\"\n{band}\n{more}\n")
+        };
+        let switch = if null.is_empty() { "" } else { "null = [\"physics.wear.field=0\"]\n" };
+        let text = format!("title = \"x\"\n{}{}", judgement("vth.r1-cycled", &format!("{switch}{more}")), judgement("vth.r1-cycled", ""));
+        let mut study = Study::parse("x", "x.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+        study.judge[1].measured = "vth.other".to_owned();
+        let row = |metric: &str, value: f64, null: &[f64]| Row {
+            study: "x".to_owned(),
+            claim: "ort.r1-pe1000".to_owned(),
+            metric: metric.to_owned(),
+            measured: vec![Some(value); 4],
+            null: null.iter().copied().map(Some).collect(),
+        };
+        let rows = vec![row("vth.r1-cycled", 300.0, null), row("vth.other", 900.0, &[])];
+        (BySeed { seeds: (FITTED + 1..=FITTED + 4).collect(), rows }, vec![study])
+    }
+
+    #[test]
+    fn a_row_of_record_decides_by_seed_and_a_null_that_stays_counts_against_it() {
+        let told = |null: &[f64], more: &str| {
+            let (rows, studies) = of_two(null, more);
+            let told = rows.told(&studies, "ort.r1-pe1000").expect("it is of chips");
+            let reproduced = rows.counts(&studies, |_| true).iter().map(|share| share.reproduced).sum::<usize>();
+            (told.holds, told.stays, told.is_staying(), reproduced)
+        };
+        assert_eq!(told(&[], ""), (0, 0, false, 0), "both readings decide");
+        assert_eq!(told(&[], "row = true"), (4, 0, false, 4));
+        assert_eq!(told(&[0.0, 0.0, 0.0, 300.0], "row = true"), (3, 1, false, 3));
+        assert_eq!(told(&[300.0, 300.0, 300.0, 0.0], "row = true"), (1, 3, true, 1));
+        let (rows, _) = of_two(&[0.0; 4], "");
+        assert_eq!(BySeed::parse(&rows.to_json()), Ok(rows), "nulls are kept");
     }
 }

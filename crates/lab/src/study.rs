@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
-use wordline_plan::{nearest, read_text, shown};
+use wordline_plan::{Mistake, Place, PlanError, Setting, nearest, read_text, shown};
 
 use crate::band::Band;
 use crate::bench::{self, BENCHES};
@@ -28,6 +28,17 @@ pub struct Judgement {
     pub why: String,
     /// Reason why the claim does not come out, where it is known.
     pub reason: Option<String>,
+    /// Null of the claim: settings by which its effect is switched off, each with its place in the study. Empty: there is none.
+    pub null: Vec<(String, Place)>,
+    /// Place that makes this reading the row of record of its claim: the one that the sentence means.
+    pub row: Option<Place>,
+}
+
+impl Judgement {
+    /// The settings of the null.
+    pub fn null_settings(&self) -> Vec<String> {
+        self.null.iter().map(|(setting, _)| setting.clone()).collect()
+    }
 }
 
 /// A claim that nothing can measure.
@@ -123,6 +134,7 @@ impl Study {
             chip,
             against,
             settings: Vec::new(),
+            null: bench::Null::default(),
             conditions: self.conditions.clone(),
             lot: self.lot,
             seed: self.seed,
@@ -160,8 +172,13 @@ impl Study {
 
     /// The benches that the study needs, each once, in the order of their first use.
     pub fn benches(&self) -> Vec<&'static bench::Bench> {
+        self.benches_of(|_| true)
+    }
+
+    /// The benches of the judgements that `of` picks, each once, in the order of their first use.
+    pub(crate) fn benches_of(&self, of: impl Fn(&Judgement) -> bool) -> Vec<&'static bench::Bench> {
         let mut benches: Vec<&'static bench::Bench> = Vec::new();
-        for judgement in &self.judge {
+        for judgement in self.judge.iter().filter(|judgement| of(judgement)) {
             if let Some((bench, _)) = bench::metric(&judgement.measured)
                 && !benches.iter().any(|known| known.name == bench.name)
             {
@@ -170,13 +187,52 @@ impl Study {
         }
         benches
     }
+
+    /// The nulls of the study's judgements, each once, in the order of their first use.
+    pub(crate) fn nulls(&self) -> Vec<Vec<String>> {
+        let mut nulls: Vec<Vec<String>> = Vec::new();
+        for null in self.judge.iter().map(Judgement::null_settings) {
+            if !null.is_empty() && !nulls.contains(&null) {
+                nulls.push(null);
+            }
+        }
+        nulls
+    }
+
+    /// Checks that a claim has one row of record at most in all of `studies`.
+    ///
+    /// # Errors
+    ///
+    /// The claims with two, with the places of both.
+    pub(crate) fn one_row_each(studies: &[Study]) -> Result<(), LabError> {
+        let mut rows: Vec<(&str, &Place)> = Vec::new();
+        let mut found = Vec::new();
+        for judgement in studies.iter().flat_map(|study| &study.judge) {
+            let (id, Some(place)) = (judgement.claim.id.as_str(), &judgement.row) else { continue };
+            match rows.iter().find(|(known, _)| *known == id) {
+                Some((_, first)) if *first == place => {}
+                Some((_, first)) => {
+                    let (what, help) = second_row(id, first);
+                    found.push(Mistake { place: Some(place.clone()), what, help: Some(help) });
+                }
+                None => rows.push((id, place)),
+            }
+        }
+        if found.is_empty() { Ok(()) } else { Err(LabError::Mistakes(found)) }
+    }
 }
 
 /// Key of the condition that says how large drives are.
 const SIZE: &str = "size";
 const KEYS: [&str; 9] = ["title", "group", "chip", "against", "lot", "seed", "conditions", "judge", "aside"];
-const JUDGE: [&str; 5] = ["claim", "measured", "band", "why", "reason"];
+const JUDGE: [&str; 7] = ["claim", "measured", "band", "why", "reason", "null", "row"];
 const ASIDE: [&str; 2] = ["claim", "why"];
+
+/// The mistake of a second row of record, and help, where the first stands at `first`.
+fn second_row(claim: &str, first: &Place) -> (String, String) {
+    let what = format!("`row`: claim \"{claim}\" has a row of record already");
+    (what, format!("{}:{} is the first; the sentence of a claim means one row", shown(&first.file), first.line))
+}
 
 fn has_size(bench: &bench::Bench) -> bool {
     bench.conditions.keys.iter().any(|key| key.name == SIZE)
@@ -215,7 +271,9 @@ impl Reader<'_, '_> {
             }
         }
         for entry in self.entries(table, "judge") {
-            study.judge.extend(self.judgement(entry.0, entry.1));
+            let judgement = self.judgement(entry.0, entry.1);
+            self.refuse_second_row(entry.0, judgement.as_ref(), &study.judge);
+            study.judge.extend(judgement);
         }
         for entry in self.entries(table, "aside") {
             study.aside.extend(self.aside(entry.0, entry.1));
@@ -262,6 +320,7 @@ impl Reader<'_, '_> {
         let claim = self.claim(table, span.clone());
         let why = self.required(table, "why", span.clone(), "the reason for the band");
         let reason = self.text(table, "reason", false).map(|found| found.0);
+        let (null, row) = (self.null(table), self.row(table));
         let (measured, at) = self.required(table, "measured", span.clone(), "what is measured, such as \"layers.dv-fresh\"")?;
         let band = self.required(table, "band", span, "where the measured value must lie, such as \"1.5 to 1.7\"");
         let Some((_, metric)) = bench::metric(&measured) else {
@@ -282,11 +341,60 @@ impl Reader<'_, '_> {
         };
         let (text, at) = band?;
         match Band::read(&text, metric.unit) {
-            Ok(band) => Some(Judgement { claim: claim?, measured, band, why: why?.0, reason }),
+            Ok(band) => Some(Judgement { claim: claim?, measured, band, why: why?.0, reason, null, row }),
             Err((what, help)) => {
                 self.mistakes.at(at, what, help);
                 None
             }
+        }
+    }
+
+    /// The settings of a null, each with its place.
+    fn null(&mut self, table: &DeTable<'_>) -> Vec<(String, Place)> {
+        let Some(value) = table.get("null") else { return Vec::new() };
+        let example = || Some("write null = [\"physics.wear.field=0\"]".to_owned());
+        let list = if let DeValue::Array(list) = value.get_ref() { Some(list).filter(|list| !list.is_empty()) } else { None };
+        let Some(list) = list else {
+            self.mistakes.at(value.span(), "`null` is a list of settings that switch the claim's effect off", example());
+            return Vec::new();
+        };
+        let mut null = Vec::new();
+        for entry in list.iter() {
+            let DeValue::String(text) = entry.get_ref() else {
+                self.mistakes.at(entry.span(), "a setting of `null` is a text", example());
+                continue;
+            };
+            match Setting::read(text) {
+                Ok(setting) => null.push((setting.text().to_owned(), self.mistakes.place(entry.span()))),
+                Err(PlanError::Mistakes(found)) => {
+                    found
+                        .into_iter()
+                        .for_each(|Mistake { what, help, .. }| self.mistakes.at(entry.span(), format!("`null`: {what}"), help));
+                }
+                Err(other) => self.mistakes.at(entry.span(), format!("`null`: {other}"), None),
+            }
+        }
+        null
+    }
+
+    /// The place of `row = true`.
+    fn row(&mut self, table: &DeTable<'_>) -> Option<Place> {
+        let value = table.get("row")?;
+        if let DeValue::Boolean(is_row) = value.get_ref() {
+            return is_row.then(|| self.mistakes.place(value.span()));
+        }
+        let help = "write row = true for the reading that the claim's sentence means";
+        self.mistakes.at(value.span(), "`row` is true or false", Some(help.to_owned()));
+        None
+    }
+
+    /// Reports a row of record of a claim of which one of `others` is that already.
+    fn refuse_second_row(&mut self, table: &DeTable<'_>, judgement: Option<&Judgement>, others: &[Judgement]) {
+        let Some(judgement) = judgement.filter(|judgement| judgement.row.is_some()) else { return };
+        let first = others.iter().filter(|other| other.claim.id == judgement.claim.id).find_map(|other| other.row.as_ref());
+        if let (Some(first), Some(value)) = (first, table.get("row")) {
+            let (what, help) = second_row(&judgement.claim.id, first);
+            self.mistakes.at(value.span(), what, Some(help));
         }
     }
 

@@ -248,6 +248,12 @@ impl Gathered {
         None
     }
 
+    /// Reads one setting by itself.
+    pub(crate) fn allows(setting: &str) -> Result<(), PlanError> {
+        let nothing = Gathered { layers: Vec::new(), documents: Vec::new(), read: Vec::new(), files: 0 };
+        nothing.with_settings(&[setting]).map(drop)
+    }
+
     /// Adds settings of a command line, `section.key=value`. The last of several for one key holds.
     pub(crate) fn with_settings<S: AsRef<str>>(mut self, settings: &[S]) -> Result<Gathered, PlanError> {
         let mut found = Vec::new();

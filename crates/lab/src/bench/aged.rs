@@ -51,6 +51,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let runs = Runs {
         drives: vec![(&at.drive, Vec::new()), (&at.drive, vec!["techniques.block-age.on=true"])],
+        baseline: None,
         size: &at.size,
         workloads: &at.workloads,
         lengths: &at.lengths,

@@ -61,7 +61,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("ort-bytes", bytes);
     let held = f64::from(physics.shape.wordlines_per_layer * lot.pages()) * physics.shape.page.0 as f64;
     findings.set("ort-share", bytes / held);
-    let timing = Plan::load(&at.suspending)?.build().sheet.timing;
+    let timing = setup.null.on_drive(Plan::load(&at.suspending)?)?.build().sheet.timing;
     findings.set("program-over-read", timing.program[0].as_micros_f64() / timing.read[0].as_micros_f64());
     findings.set("erase-over-read", timing.erase.as_micros_f64() / timing.read[0].as_micros_f64());
     Ok(findings)

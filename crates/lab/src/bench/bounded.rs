@@ -75,6 +75,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let runs = Runs {
         drives: at.drives.iter().map(|name| (name.as_str(), Vec::new())).collect(),
+        baseline: Some(&at.drives[VENDOR]),
         size: &at.size,
         workloads: &at.workloads,
         lengths: &at.lengths,

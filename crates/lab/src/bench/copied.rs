@@ -76,6 +76,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let runs = Runs {
         drives: at.drives.iter().map(|name| (name.as_str(), Vec::new())).collect(),
+        baseline: Some(&at.drives[NONE]),
         size: &at.size,
         workloads: &at.workloads,
         lengths: &at.lengths,
@@ -129,6 +130,7 @@ fn try_wordlines(setup: &Setup, at: &At, findings: &mut Findings) -> Result<(), 
 fn first<'a>(at: &'a At, drives: Vec<(&'a str, Vec<&'a str>)>, workloads: usize) -> Runs<'a> {
     Runs {
         drives,
+        baseline: Some(&at.drives[NONE]),
         size: &at.size,
         workloads: &at.workloads[..workloads],
         lengths: &at.lengths[..workloads],

@@ -151,7 +151,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let base = lot.aged(at.pe, 0.0);
     let reference = lot.n_ret(&typical, &base);
     let space = Space { at: &at, lot: &lot, typical, base, reference };
-    let timing = Plan::load(&at.drive)?.build().sheet.timing;
+    let timing = setup.null.on_drive(Plan::load(&at.drive)?)?.build().sheet.timing;
     let mut findings = Findings::default();
     page_locks(&space, &timing, &mut findings);
     block_locks(&space, &timing, &mut findings);

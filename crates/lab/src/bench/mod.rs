@@ -9,6 +9,7 @@ use wordline_pages::html::figure::Figure;
 use crate::conditions::LotSize;
 use crate::error::LabError;
 use crate::lot::Lot;
+pub use crate::null::Null;
 use crate::protocol::{Changes, Protocol};
 
 mod aged;
@@ -62,6 +63,8 @@ pub struct Setup {
     pub against: Option<String>,
     /// Settings on top of the chip files, such as `physics.wear.field=1.5`. No study has any.
     pub settings: Vec<String>,
+    /// Null by which an effect is switched off. Benches apply it after all settings of their own.
+    pub null: Null,
     /// Conditions that replace those of the benches' files.
     pub conditions: Changes,
     /// Number of chips and blocks.

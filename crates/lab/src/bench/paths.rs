@@ -117,15 +117,15 @@ fn work(plan: &Plan, op: HostOp, count: u64, depth: u32, steady: bool) -> Watche
     drive
 }
 
-fn load(name: &str, settings: &[String], more: impl IntoIterator<Item = String>) -> Result<Plan, LabError> {
-    Ok(Plan::load_set(name, &settings.iter().cloned().chain(more).collect::<Vec<_>>())?)
+fn load(setup: &Setup, name: &str, settings: &[String], more: impl IntoIterator<Item = String>) -> Result<Plan, LabError> {
+    setup.null.on_drive(Plan::load_set(name, &settings.iter().cloned().chain(more).collect::<Vec<_>>())?)
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let mut findings = Findings::default();
     let age = [format!("cells.cycles={}", at.pe), format!("cells.retention={} s", at.kept)];
-    let plan = load(&at.read, &at.read_small, age)?;
+    let plan = load(setup, &at.read, &at.read_small, age)?;
     let seen = work(&plan, HostOp::Read, u64::from(at.reads), 1, false);
     let reads = &seen.observer.reads;
     let times: Vec<(f64, f64)> = reads
@@ -141,7 +141,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     }
     // The same drive with one die and with more on its channel, by copyback and without.
     let moved = |how: Option<&String>, dies: f64| {
-        let plan = load(&at.moving, &at.moving_small, how.cloned().into_iter().chain([format!("flash.dies_per_channel={dies}")]))?;
+        let plan = load(setup, &at.moving, &at.moving_small, how.cloned().into_iter().chain([format!("flash.dies_per_channel={dies}")]))?;
         let all = dies as u32;
         Ok::<_, LabError>((work(&plan, HostOp::Write, u64::from(at.writes * all), at.depth * all, true), plan))
     };

@@ -8,7 +8,7 @@ use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::filed::{Job, Ran, all, files, plan};
+use crate::filed::{Job, Ran, all, baseline, files, plan};
 use crate::lot::{greatest, least, mean, share};
 use crate::protocol::{Name, Number, Rising, Share, Size, conditions};
 
@@ -117,7 +117,7 @@ fn page_locks(result: &DriveResult) -> f64 {
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let load = |name: &str, more: &[&str]| plan(setup, name, &at.size, more);
-    let (plain, locking, page_locking) = (load(&at.plain, &[])?, load(&at.locking, &[])?, load(&at.page_locks, &[])?);
+    let (plain, locking, page_locking) = (baseline(setup, &at.plain, &at.size, &[])?, load(&at.locking, &[])?, load(&at.page_locks, &[])?);
     let (scrubbing, erasing) = (load(&at.scrubbing, &[])?, load(&at.erasing, &[])?);
     let in_turn = load(&at.scrubbing, &["controller.trims=by-page"])?;
     let trim = Some(Bytes(at.trim as u64));

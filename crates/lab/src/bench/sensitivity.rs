@@ -7,7 +7,7 @@ use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::filed::{Job, Ran, all, files, plan};
+use crate::filed::{Job, Ran, all, baseline, files, plan};
 use crate::lot::{greatest, least, share};
 use crate::protocol::{Count, Name, Number, Share, Size, conditions};
 
@@ -101,7 +101,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     for setting in &settings {
         let keys: Vec<&str> = setting.keys.iter().map(String::as_str).collect();
         for name in [&at.plain, &at.scrubbing, &at.locking] {
-            let plan: Plan = plan(setup, name, &at.size, &keys)?;
+            let load = if name == &at.plain { baseline } else { plan };
+            let plan: Plan = load(setup, name, &at.size, &keys)?;
             let trim = (name == &at.scrubbing).then_some(Bytes(at.trim as u64));
             jobs.push(Job::new(plan, spec.clone(), FileOptions { trim, ..setting.options }, None));
         }

@@ -158,7 +158,7 @@ mod tests {
     use wordline_plan::Chip;
 
     use super::*;
-    use crate::bench::Teller;
+    use crate::bench::{Null, Teller};
     use crate::conditions::LotSize;
     use crate::protocol::Changes;
 
@@ -168,6 +168,7 @@ mod tests {
             chip: crate::CHIP.to_owned(),
             against: None,
             settings: Vec::new(),
+            null: Null::default(),
             conditions: Changes::new(),
             lot: LotSize::read(size).expect("a lot"),
             seed,

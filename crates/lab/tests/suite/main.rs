@@ -5,6 +5,7 @@ mod determinism;
 mod inventory;
 mod margins;
 mod mistakes;
+mod nulls;
 #[path = "../../../../xtask/src/suite/outside.rs"]
 #[allow(dead_code, reason = "no test here needs a program")]
 mod outside;
@@ -12,7 +13,7 @@ mod physics;
 mod tables;
 mod vertrace;
 
-use wordline_lab::bench::{Findings, Setup, Teller, bench};
+use wordline_lab::bench::{Findings, Null, Setup, Teller, bench};
 use wordline_lab::conditions::LotSize;
 use wordline_lab::protocol::Changes;
 
@@ -22,6 +23,7 @@ fn setup(threads: usize, settings: &[&str]) -> Setup {
         chip: wordline_lab::CHIP.to_owned(),
         against: None,
         settings: settings.iter().map(|setting| (*setting).to_owned()).collect(),
+        null: Null::default(),
         conditions: Changes::new(),
         lot: LotSize { chips: 1, blocks: 3 },
         seed: 1,

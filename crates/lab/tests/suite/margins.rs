@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use wordline_flash::{MarginStep, Margins};
-use wordline_lab::bench::{Setup, Teller};
+use wordline_lab::bench::{Null, Setup, Teller};
 use wordline_lab::conditions::LotSize;
 use wordline_lab::margins::{characterise, unsafe_followers};
 use wordline_lab::protocol::Changes;
@@ -18,6 +18,7 @@ fn setup(lot: &str, seed: u64, conditions: &str) -> Setup {
         chip: wordline_lab::CHIP.to_owned(),
         against: None,
         settings: Vec::new(),
+        null: Null::default(),
         conditions: changes,
         lot: LotSize::read(lot).expect("a lot"),
         seed,
