@@ -111,7 +111,7 @@ fn under_uniform_writes_care_for_blocks_costs_next_to_nothing_new_steady_and_at_
 }
 
 /// Each technique, the drive on which it is switched on, and its other settings.
-const SINGLY: [(&str, &str, &[&str]); 17] = [
+const SINGLY: [(&str, &str, &[&str]); 19] = [
     ("block-age", "paper-rftl", &[]),
     ("copy-threshold", "paper-rftl", &["techniques.copy-threshold.index=pe"]),
     (
@@ -124,6 +124,7 @@ const SINGLY: [(&str, &str, &[&str]); 17] = [
     ("layer-margins", "paper-cubeftl", &[]),
     ("layer-read-offsets", "paper-rftl", &[]),
     ("layer-similarity", "paper-cubeftl", &[]),
+    ("migration-mode", "paper-rftl", &[]),
     ("page-lock", "paper-rftl", &[]),
     ("plain-copyback", "paper-rftl", &[]),
     ("priority-preemption", "psr-baseline", &[]),
@@ -131,6 +132,7 @@ const SINGLY: [(&str, &str, &[&str]); 17] = [
     ("read-preemption", "psr-baseline", &[]),
     ("read-reference", "paper-rftl", &["techniques.read-reference.index=pe"]),
     ("reprogram-page", "paper-rftl", &[]),
+    ("restricted-copyback", "paper-rftl", &["techniques.retention-refresh.on=true", "techniques.restricted-copyback.moved_blocks=1"]),
     ("retention-refresh", "paper-rftl", &[]),
     ("wordline-scrub", "paper-rftl", &[]),
 ];
