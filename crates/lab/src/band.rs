@@ -176,7 +176,7 @@ pub enum Verdict {
     NotAMeasurement(String),
     /// The measured value lies outside of the band, by the distance that the text says.
     Off(String),
-    /// The measured value lies within the band, and stays there when the effect of the claim is off, as the text says.
+    /// The measured value lies within the band, and stays there when the effect of the claim is off.
     Stays(String),
     /// No bench measures the claim yet.
     NotBuilt,

@@ -91,7 +91,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["run", "pageftl", "--age", "old"], &["'old'", "2k+1mo", "did you mean 'old-adult'?"]),
     (&["run", "pageftl", "--age", "2k+1 month"], &["cells.retention", "mo"]),
     (&["run", "pageftl", "--age", "2k+1y@hot"], &["cells.kept_at", "30 C"]),
-    (&["run", "pageftl", "--age", "2k", "--physics", "off"], &["--age", "--physics off"]),
+    (&["run", "pageftl", "--age", "2k+1mo", "--physics", "off"], &["2k+1mo", "cycles alone"]),
     (&["run", "mqsim-b", "--physics", "on"], &["mqsim-b", "physics_of"]),
     (&["run", "pageftl", "--pe", "2kk"], &["2kk"]),
     (&["compare", "--drives", "pageftl,pageftl"], &["named twice"]),

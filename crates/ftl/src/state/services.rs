@@ -215,7 +215,7 @@ impl Services {
         self.provenance.as_ref().map_or([None; 2], |provenance| provenance.memos(group))
     }
 
-    /// True if `group` has received a copy since its erase, as far as provenance tells.
+    /// True if `group` has received a copy since its erase, by its provenance.
     pub(crate) fn has_copies(&self, group: BlockGroup) -> bool {
         self.provenance.as_ref().is_some_and(|provenance| provenance.has_copies(group))
     }

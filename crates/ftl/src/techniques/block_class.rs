@@ -124,7 +124,7 @@ impl BlockClasses {
         match *news {
             News::Closed { group } => {
                 self.surveys.retain(|survey| survey.group != group);
-                // What a copy has carried along is no sign of the block.
+                // Errors that a copy has carried along are no sign of the block.
                 if (0..self.layout.data_programs).all(|program| ctx.view.copies(group, program) == Some(0)) {
                     self.surveys.push(Survey { group, done: 0, errors: 0 });
                 }

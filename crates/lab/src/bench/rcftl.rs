@@ -1,6 +1,6 @@
 //! Bench of rcFTL beside FastGC and the steps between them, under its four loads at six P/E counts (001 §4.4.2, Figs 22 and 23).
 //!
-//! All drives have the fixed times of a data sheet and the table of the source; the cells of a chip have no part in it. A run counts from the end of its warm-up.
+//! All drives have the fixed times of a data sheet and the table of the source; cells have no part in it. A run counts from the end of its warm-up.
 
 use wordline_figures::DriveResult;
 use wordline_pages::html::figure::{Columns, Figure};
@@ -74,6 +74,8 @@ conditions! {
         cycles: [Cycles; 6],
         /// drive whose thresholds are all alike, for the gain of each further copy
         flat: Name,
+        /// setting of that drive by which counts cost no flash
+        uncounted: Name,
         /// thresholds of that drive, the lowest first
         thresholds: [Cycles; 7],
     }
@@ -109,7 +111,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         }
     }
     for threshold in &at.thresholds {
-        let flat = flat(*threshold);
+        let flat = flat(*threshold, &at.uncounted);
         let settings = flat.each_ref().map(String::as_str);
         for load in &at.workloads {
             runs.push(Whole::new(plan(setup, &at.flat, &at.size, &settings)?, load)?);
@@ -126,14 +128,14 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(findings)
 }
 
-/// Settings that give all classes and P/E counts the same `threshold`, without counts on flash.
-fn flat(threshold: f64) -> [String; 2] {
+/// Settings that give all classes and P/E counts the same `threshold`, and counts that cost no flash.
+fn flat(threshold: f64, uncounted: &str) -> [String; 2] {
     let row = format!("[{}]", vec![threshold.to_string(); 6].join(", "));
     let rows = [row.as_str(); 6].join(", ");
-    [format!("copyback.pe_thresholds=[{rows}]"), "techniques.copy-threshold.counters=\"kept\"".to_owned()]
+    [format!("copyback.pe_thresholds=[{rows}]"), uncounted.to_owned()]
 }
 
-/// Of each load, the value of `drive` over that of `over` at the P/E count number `age`.
+/// Values of `drive` over those of `over`, load by load, at the P/E count number `age`.
 fn ratios(table: &Table, age: usize, drive: usize, over: usize, value: fn(&DriveResult) -> f64) -> Vec<f64> {
     table[age].iter().map(|row| value(&row[drive]) / value(&row[over])).collect()
 }

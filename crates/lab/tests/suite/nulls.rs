@@ -47,7 +47,7 @@ fn a_null_that_nothing_takes_and_one_that_the_chip_cannot_have_are_refused_with_
 #[test]
 fn a_null_of_the_firmware_reaches_the_drives_of_a_bench() {
     let head = "[conditions.told]\nsource = \"a test\"\ndrive = \"boundedread\"\nsize = \"1 GiB\"\ncycles = [\"2k\"]\n";
-    // References by age need a technique that tells ages: both are switched off.
+    // References by age need a technique that measures ages: both are switched off.
     let off = "\"techniques.read-reference.on=false\", \"techniques.block-age.on=false\"";
     let off = reproduce(head, "told.unseen", "at most 0.5", off).unwrap_or_else(|error| panic!("{error}"));
     let null = off.lines[0].null.as_ref().and_then(|null| null.measured);

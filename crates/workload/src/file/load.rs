@@ -21,7 +21,7 @@ pub struct FileOptions {
     pub prefill: Option<f64>,
     /// The share of written data that belongs to secure files.
     pub secure: Option<f64>,
-    /// How much is written, in capacities.
+    /// Bytes written, in capacities.
     pub length: Option<f64>,
     /// Requests outstanding.
     pub queue_depth: Option<u32>,

@@ -59,9 +59,9 @@ pub struct FileSpec {
     pub prefill: f64,
     /// The fraction they may hold later.
     pub level: f64,
-    /// How much is written, in capacities, once the drive is warm.
+    /// Bytes written once the drive is warm, in capacities.
     pub length: f64,
-    /// How much is written before what is measured begins, in capacities.
+    /// Bytes written before the measurement begins, in capacities.
     pub warm_up: f64,
     /// The share of written data that belongs to secure files.
     pub secure: f64,
