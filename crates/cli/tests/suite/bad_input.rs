@@ -110,7 +110,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["compare", "--age", "2k,1k,2k"], &["'2k' is named twice"]),
     (&["compare", "--age", "2k,2000"], &["'2000' is the same as '2k'"]),
     (&["compare", "--age", "fresh,"], &["'' is not an age"]),
-    (&["compare", "--drives", "pageftl,mqsim-b", "--age", "fresh,2k"], &["mqsim-b", "physics"]),
+    (&["compare", "--drives", "pageftl,mqsim-b", "--age", "fresh,2k+1mo"], &["mqsim-b", "physics"]),
     (&["compare", "--age", "2k", "--pe", "1k"], &["--age", "--pe"]),
     (&["run", "pageftl", "--age", "fresh,2k"], &["fresh,2k"]),
     (&["run", "pageftl", "--workload", "oltp,rocks"], &["oltp,rocks"]),
