@@ -105,7 +105,7 @@ fn keep_busy(disk: &mut Disk) {
         disk.call(&Op::Trim { offset: 1 << 20, length: 1 << 20, fua: false });
     }
     disk.call(&Op::Write { offset: 0, data: page(7, 7), fua: false });
-    // What the drive does for itself behind a flush is over before the recording ends: a replay ends with the last answer.
+    // The drive's own work behind a flush is over before the recording ends: a replay ends with the last answer.
     disk.call(&Op::Flush);
 }
 

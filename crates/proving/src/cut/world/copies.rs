@@ -69,7 +69,7 @@ impl Copies {
     }
 }
 
-/// What a page has left of its own quota in a column with these thresholds, as a fraction; `None`: more than all of it is used.
+/// Share of its own quota that a page has left in a column with these thresholds, as a fraction; `None`: more than all of it is used.
 fn own_left(thresholds: [u32; 3], by_class: [u32; 3]) -> Option<(u64, u64)> {
     let whole: u64 = thresholds.iter().filter(|&&stands| stands > 0).map(|&stands| u64::from(stands)).product();
     let mut left = whole;
