@@ -17,7 +17,7 @@
 //!   concerned.
 //! - An erased page reads as good.
 //! - Where a sanitiser has made something unreadable, no read is a sign of anything: pages beside it may go with it. Such groups are passed over until they
-//!   are erased.
+//!   are erased, and so are groups that have received copies from them.
 //! - Blocks that were found bad stay counted, but only a page that reads as noise makes a failed die of a suspect one: blocks that wear out one by one do not.
 //!
 //! A die that does not answer has failed without any of this. The handling of a failed die is for all rooms; `dispatch` goes from one to the next.

@@ -347,6 +347,10 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         }
         let Rooms { core, panel, metadata, .. } = rooms;
         core.groups_mut().add_valid(to.0, valid);
+        if core.groups().is_destroyed(from.0) {
+            // A copy is not corrected: a page that cannot be read is noise at its destination, too.
+            core.groups_mut().destroy(to.0);
+        }
         let now = core.now();
         core.services_mut().get_mut().into_iter().for_each(|services| services.copied(from, to, now));
         if valid > 0 {
@@ -374,4 +378,28 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         sanitise.after_copyback(core, panel, metadata, good, places, spare.iter().map(|lpn| lpn.0));
     }
     rooms.settle();
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_units::{DieId, Lpn, OpTag};
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::setup::build;
+
+    #[test]
+    fn a_copy_out_of_a_group_in_which_something_was_destroyed_may_be_noise_and_no_other_copy_is() {
+        let [destroyed, whole, first, second] = [1, 2, 3, 4].map(BlockGroup);
+        let mut rooms = build(&small(64));
+        rooms.core.groups_mut().destroy(destroyed);
+        let oob = vec![Lpn(u32::MAX); rooms.core.layout().units_per_program as usize];
+        let report = Report::plain(OpTag(0), DieId(0), Status::Good, &oob);
+        copied(&mut rooms, &report, (destroyed, 0), (first, 0), false);
+        copied(&mut rooms, &report, (whole, 0), (second, 0), false);
+        let are_noise = [first, second].map(|group| rooms.core.groups().is_destroyed(group));
+        assert_eq!(are_noise, [true, false]);
+        copied(&mut rooms, &report, (first, 0), (second, 1), false);
+        assert!(rooms.core.groups().is_destroyed(second), "a copy of a copy");
+    }
 }

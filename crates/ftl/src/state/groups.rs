@@ -64,7 +64,7 @@ pub struct BlockGroups {
     words: usize,
     /// True for each group in which a program has failed: it goes out of service once it is empty.
     condemned: Vec<bool>,
-    /// True for each group in which something was made unreadable on purpose since its last erase.
+    /// True for each group in which something was made unreadable on purpose since its last erase, or that has received a copy from such a group.
     destroyed: Vec<bool>,
     blocks: Vec<[u16; 4]>,
     closings: u32,
@@ -119,7 +119,7 @@ impl BlockGroups {
         BlockGroups { spared, ..self }
     }
 
-    /// Note that something in `group` is made unreadable on purpose. Pages beside it may become unreadable with it.
+    /// Note that something in `group` is made unreadable on purpose, or copied from where something was. Pages beside it may become unreadable with it.
     pub(crate) fn destroy(&mut self, group: BlockGroup) {
         self.destroyed[group.index()] = true;
     }
@@ -131,7 +131,7 @@ impl BlockGroups {
         }
     }
 
-    /// True if something in `group` was made unreadable on purpose since its last erase: that a page of it cannot be read is no sign that its block is bad.
+    /// True if something in `group` was made unreadable on purpose since its last erase, or copied from such a group: that a page of it cannot be read is no sign that its block is bad.
     pub(crate) fn is_destroyed(&self, group: BlockGroup) -> bool {
         self.destroyed[group.index()]
     }

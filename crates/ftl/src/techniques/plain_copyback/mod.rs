@@ -17,8 +17,7 @@ pub const DECLARATION: Declaration = Declaration {
         hooks: Hooks::of(&[Hook::Way]),
         asks: &[],
         persists: Persists::Nothing("it knows nothing that could be forgotten"),
-        limits: "takes no account of error propagation, so that pages which cannot be read spread, and a die whose blocks begin with them passes for failed; \
-                 units that share a program unit with stale ones still take the bus",
+        limits: "takes no account of error propagation; units that share a program unit with stale ones still take the bus",
     },
     about: "move data by copyback, without the channel bus, wherever a whole program unit is valid.",
     params: &[],

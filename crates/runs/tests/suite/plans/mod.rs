@@ -101,7 +101,7 @@ fn live(drawn: &Drawn, workload: &Workload) -> Result<(), String> {
     for _ in 0..2 {
         let outcome = match run(image, true) {
             // A drive without a place left for its data is not saved, and then the run by itself must be sound.
-            Err(RunError::Busy(why)) if (has_faults(drawn) || copies_noise(drawn)) && is_for_want_of_room(&why.to_string()) => {
+            Err(RunError::Busy(why)) if has_faults(drawn) && is_for_want_of_room(&why.to_string()) => {
                 return judge(&run(None, false).map_err(|error| error.to_string())?.result, drawn);
             }
             outcome => outcome.map_err(|error| error.to_string())?,
@@ -117,12 +117,6 @@ fn live(drawn: &Drawn, workload: &Workload) -> Result<(), String> {
 /// True if parts of the drive fail by the plan.
 fn has_faults(drawn: &Drawn) -> bool {
     drawn.settings.iter().any(|setting| setting.starts_with("faults."))
-}
-
-/// True if plain copies may spread noise over a die, which then passes for failed: reprogramming destroys wordlines beside its own where cells have physics.
-fn copies_noise(drawn: &Drawn) -> bool {
-    let is_on = |technique: &str| drawn.settings.iter().any(|setting| *setting == format!("techniques.{technique}.on=true"));
-    is_on("reprogram-page") && is_on("plain-copyback")
 }
 
 /// True if a drive could not be saved because blocks that have failed left no room for what it holds.
