@@ -121,11 +121,9 @@ fn count_link(head: &Head, kind: &Kind, spans: &mut Spans) {
 #[inline(never)]
 fn fetch_traces(head: &Head, board: &mut Board, fetched: &mut Fetched) {
     let chip = board.chip(head);
-    if head.event.op == FlashOp::Erase {
-        fetched.erase = chip.erase_trace();
-    } else {
-        fetched.program = chip.program_trace();
-    }
+    // The trace of an operation before is not this one's.
+    (fetched.erase, fetched.program) =
+        if head.event.op == FlashOp::Erase { (chip.erase_trace(), None) } else { (None, chip.program_trace()) };
 }
 
 /// Take the errors that a read for nothing but their count has found, where blocks have classes in the place of errors.
