@@ -148,7 +148,7 @@ fn whole<'a>(
     hash
 }
 
-/// Whether a line gives the link inwards the rate that it has outwards, as all drives had before they were told apart.
+/// True if a line gives the link inwards the rate that it has outwards, as all drives had before they were told apart.
 fn is_as_link(line: &Line<'_>, lines: &[Line<'_>]) -> bool {
     let is = |line: &Line<'_>, key: &str| line.section == "controller" && line.key == key;
     is(line, "link_in") && lines.iter().any(|link| is(link, "link") && link.value == line.value)

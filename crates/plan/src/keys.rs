@@ -325,7 +325,7 @@ sections! {
         saving: Share = Share::NONE;
     }
 
-    /// Classes of blocks by decree, for cells without physics: shares of the blocks that show the errors of each class of `[copyback].pe_errors` when firmware
+    /// Classes of blocks by share, for cells without physics: shares of the blocks that show the errors of each class of `[copyback].pe_errors` when firmware
     /// measures them (docs/models/classes-by-share.md). A block of the worst class shows one more than the bound of the median one. The shares sum to 100 %;
     /// with none, reads find no errors.
     "classes" (drive) classes: Classes {

@@ -47,7 +47,7 @@ pub struct Stages {
     rounds: Option<Rounds>,
     /// Requests that were asked for and did not come.
     absent: u64,
-    /// Whether what comes first only warms the drive up, as far as it is known.
+    /// True if the first requests only warm the drive up, as far as it is known.
     warms_up: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Load of the write buffer: the share of its slots in use, as a mean over the last while.
 //!
-//! The while is a window of a fixed number of parts. Each part holds the sum of slots in use over its time; a part that has left the window gives its place to
-//! the next. The mean is over the parts in the window, the last of which may not be over: so it is over the window, or up to a part less.
+//! The window has a fixed number of parts. Each part holds the sum of slots in use over its time; a part that has left the window gives its place to the next.
+//! The last part in the window may not be over, so the mean is over the window or up to a part less.
 
 use wordline_units::Nanos;
 

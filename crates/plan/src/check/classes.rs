@@ -1,4 +1,4 @@
-//! Classes of blocks by decree.
+//! Classes of blocks by share.
 
 use wordline_flash::Tables;
 
@@ -6,7 +6,7 @@ use crate::keys::filled::Sections;
 use crate::kind::{Kind, Share};
 use crate::layer::Mistakes;
 
-/// Shares of the blocks that are of the best, the median and the worst class; `None`: blocks have no classes by decree. They stand beside a table of copies,
+/// Shares of the blocks that are of the best, the median and the worst class; `None`: blocks have no classes by share. They stand beside a table of copies,
 /// and not beside physics.
 pub(crate) fn classes(sections: &Sections, has_physics: bool, tables: &Tables, mistakes: &mut Mistakes<'_>) -> Option<[f64; 3]> {
     let keys = &sections.classes;

@@ -167,7 +167,7 @@ impl FileLoad {
         Bytes(self.prefilled * self.spec.align.0)
     }
 
-    /// Whether enough is written for what is measured to begin.
+    /// True if enough is written for the measurement to begin.
     pub fn is_warm(&self) -> bool {
         self.system.written >= self.warm_up
     }

@@ -132,7 +132,7 @@ impl RestrictedCopyback {
             let threshold = |bin, class| table.by_pe.threshold(CopyReferences::Default, column, class, bin).saturating_sub(lowered);
             columns.extend((0..table.pe.len()).map(|bin| Column::new(std::array::from_fn(|class| threshold(bin, class)))));
         }
-        // Where no block ever stands a copy, its class is no matter.
+        // The class of a block is no matter where none ever stands a copy.
         let is_able = site.sheet.capabilities.copyback && columns.iter().any(|column| column.init() > 0);
         let classes = if is_able { classes } else { Classes::Worst };
         columns.push(Column::default());

@@ -99,7 +99,7 @@ fn frame(html: &mut String, top: f64) {
 /// Writes the names of h-layers, and of both ends where they have none.
 fn names(cube: &Cube, html: &mut String, (top, step): (f64, f64)) {
     let (count, bottom) = (cube.layers.len().max(1), top + TALL);
-    // Where an h-layer at an end has a name, that says enough.
+    // An h-layer at an end that has a name needs no number.
     let named = |layer: usize| cube.names.iter().any(|(known, _)| known.abs_diff(layer) < 3);
     for (layer, y, word) in [(0, top + 10.0, "top"), (count - 1, bottom, "bottom")] {
         if !named(layer) {
