@@ -7,6 +7,8 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use wordline_ftl::techniques::DECLARATIONS;
+
 /// One row of the gate.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -14,6 +16,8 @@ pub struct Row {
     pub name: &'static str,
     /// Words of `wordline age` that make the drive, without the file that it is saved to.
     pub age: &'static [&'static str],
+    /// True if the drive lists every technique, and all of them are off.
+    pub lists_all: bool,
     /// Operation of all requests, as workload files name it.
     pub op: &'static str,
     /// Numbers of requests of the two runs.
@@ -24,19 +28,24 @@ pub struct Row {
     pub last_release: Option<f64>,
 }
 
+/// A drive without cells that reclaims.
+const RECLAIMING: Row = Row {
+    name: "reclaiming",
+    age: &["mqsim-b", "--fill", "90%", "--overwrite", "random:3x"],
+    lists_all: false,
+    op: "write",
+    lengths: [20_000, 60_000],
+    before_rooms: Some(12_586.0),
+    last_release: Some(14_690.0),
+};
+
 /// The rows.
 pub const ROWS: &[Row] = &[
-    Row {
-        name: "reclaiming",
-        age: &["mqsim-b", "--fill", "90%", "--overwrite", "random:3x"],
-        op: "write",
-        lengths: [20_000, 60_000],
-        before_rooms: Some(12_586.0),
-        last_release: Some(14_690.0),
-    },
+    RECLAIMING,
     Row {
         name: "physics, 2K P/E + 1 month",
         age: &["pageftl", "--size", "8GiB", "--fill", "90%", "--overwrite", "random:3x", "--age", "2k+1mo"],
+        lists_all: false,
         op: "write",
         lengths: [10_000, 30_000],
         before_rooms: None,
@@ -45,59 +54,13 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "reads, 2K P/E + 1 year",
         age: &["pageftl", "--size", "8GiB", "--fill", "90%", "--age", "2k+1y"],
+        lists_all: false,
         op: "read",
         lengths: [5_000, 15_000],
         before_rooms: None,
         last_release: Some(75_635.0),
     },
-    Row {
-        name: "all techniques listed and off",
-        age: &[
-            "mqsim-b",
-            "--fill",
-            "90%",
-            "--overwrite",
-            "random:3x",
-            "--set",
-            "techniques.idle-reclaim.on=false",
-            "--set",
-            "techniques.read-disturb-refresh.on=false",
-            "--set",
-            "techniques.retention-refresh.on=false",
-            "--set",
-            "techniques.plain-copyback.on=false",
-            "--set",
-            "techniques.copy-threshold.on=false",
-            "--set",
-            "techniques.read-preemption.on=false",
-            "--set",
-            "techniques.priority-preemption.on=false",
-            "--set",
-            "techniques.layer-read-offsets.on=false",
-            "--set",
-            "techniques.read-reference.on=false",
-            "--set",
-            "techniques.block-age.on=false",
-            "--set",
-            "techniques.layer-similarity.on=false",
-            "--set",
-            "techniques.layer-margins.on=false",
-            "--set",
-            "techniques.page-lock.on=false",
-            "--set",
-            "techniques.wordline-scrub.on=false",
-            "--set",
-            "techniques.erase-at-once.on=false",
-            "--set",
-            "techniques.reprogram-page.on=false",
-            "--set",
-            "techniques.crypto-erase.on=false",
-        ],
-        op: "write",
-        lengths: [20_000, 60_000],
-        before_rooms: None,
-        last_release: Some(14_690.0),
-    },
+    Row { name: "all techniques listed and off", lists_all: true, before_rooms: None, ..RECLAIMING },
 ];
 
 impl Row {
@@ -108,7 +71,9 @@ impl Row {
     pub fn measure(&self, program: &Path, into: &Path) -> Result<f64> {
         let (drive, load) = (into.join("drive.wl"), into.join("load.toml"));
         std::fs::write(&load, workload(self.op))?;
-        run(Command::new(program).arg("age").args(self.age).arg("--save").arg(&drive).arg("-q"))?;
+        let listed = DECLARATIONS.iter().filter(|_| self.lists_all).map(|declaration| declaration.card.name);
+        let off = listed.flat_map(|technique| ["--set".to_owned(), format!("techniques.{technique}.on=false")]);
+        run(Command::new(program).arg("age").args(self.age).args(off).arg("--save").arg(&drive).arg("-q"))?;
         let counts = self.lengths.map(|requests| {
             let mut valgrind = Command::new("valgrind");
             valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
