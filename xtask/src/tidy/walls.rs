@@ -92,7 +92,7 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         name: "benches",
-        may_name: &["drive", "engine", "figures", "nbd", "plan", "units", "workload"],
+        may_name: &["drive", "engine", "figures", "ftl", "nbd", "plan", "units", "workload"],
         tests_may_name: &[],
         outside: None,
     },

@@ -21,8 +21,8 @@ pub enum Pace {
         /// Number of outstanding requests.
         depth: u32,
     },
-    /// Closed loop with gaps: of each `cycle` requests since the drive was made the first `run` come as in a closed loop, and each of the others once all requests before it are
-    /// answered and the drive has had no request for `gap`.
+    /// Closed loop with gaps: of each `cycle` requests since the drive was made, the first `run` come as in a closed loop, and each of the others once all
+    /// requests before it are answered and the drive has had no request for `gap`.
     Gaps {
         /// Number of outstanding requests.
         depth: u32,

@@ -7,7 +7,7 @@
 //! ```
 
 use wordline_flash::{Report, Status};
-use wordline_units::DieId;
+use wordline_units::{DieId, Lpn};
 
 use super::Rooms;
 use crate::gc::invalidate;
@@ -303,6 +303,30 @@ fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
     had_data
 }
 
+/// Map the units of program unit `from`, whose copies are on flash at program unit `to` with these `spare` areas. Returns the number of valid ones, and true
+/// if a unit of `from` that is valid has no name there.
+fn map_copied(rooms: &mut Rooms, spare: &[Lpn], from: (BlockGroup, u32), to: (BlockGroup, u32)) -> (u32, bool) {
+    let (units, exported) = (rooms.core.layout().units_per_program, rooms.core.map().exported());
+    let (mut valid, mut has_nameless) = (0, false);
+    for unit in 0..units {
+        let core = &rooms.core;
+        let source = core.layout().unit(from.0, from.1 * units + unit);
+        let addr = core.layout().unit(to.0, to.1 * units + unit);
+        let lpn = spare[unit as usize].0;
+        let is_valid = core.groups().is_valid(from.0, from.1 * units + unit);
+        has_nameless |= is_valid && lpn >= exported;
+        // The host may have overwritten it while it moved.
+        match Some(lpn).filter(|&lpn| is_valid && lpn < exported && core.map().get(lpn) == source) {
+            Some(lpn) => {
+                repoint(rooms, lpn, addr);
+                valid += 1;
+            }
+            None => rooms.core.groups_mut().add_stale(addr),
+        }
+    }
+    (valid, has_nameless)
+}
+
 /// End the copyback of program unit `from` to program unit `to`. `closes`: that was the last of its group.
 #[inline(never)]
 pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, u32), to: (BlockGroup, u32), closes: bool) {
@@ -327,24 +351,7 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         metadata.note_landing(core, report.die, to, (good, false));
     }
     if good {
-        let (mut valid, mut has_nameless) = (0, false);
-        let exported = core.map().exported();
-        for unit in 0..units {
-            let core = &rooms.core;
-            let source = core.layout().unit(from.0, from.1 * units + unit);
-            let addr = core.layout().unit(to.0, to.1 * units + unit);
-            let lpn = spare[unit as usize].0;
-            let is_valid = core.groups().is_valid(from.0, from.1 * units + unit);
-            has_nameless |= is_valid && lpn >= exported;
-            // The host may have overwritten it while it moved.
-            match Some(lpn).filter(|&lpn| is_valid && lpn < exported && core.map().get(lpn) == source) {
-                Some(lpn) => {
-                    repoint(rooms, lpn, addr);
-                    valid += 1;
-                }
-                None => rooms.core.groups_mut().add_stale(addr),
-            }
-        }
+        let (valid, has_nameless) = map_copied(rooms, spare, from, to);
         let Rooms { core, panel, metadata, .. } = rooms;
         core.groups_mut().add_valid(to.0, valid);
         if core.groups().is_destroyed(from.0) {
@@ -382,7 +389,7 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
 
 #[cfg(test)]
 mod tests {
-    use wordline_units::{DieId, Lpn, OpTag};
+    use wordline_units::OpTag;
 
     use super::*;
     use crate::config::tests::small;

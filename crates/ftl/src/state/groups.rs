@@ -131,7 +131,8 @@ impl BlockGroups {
         }
     }
 
-    /// True if something in `group` was made unreadable on purpose since its last erase, or copied from such a group: that a page of it cannot be read is no sign that its block is bad.
+    /// True if something in `group` was made unreadable on purpose since its last erase, or copied from such a group: a page of it that cannot be read is no
+    /// sign that its block is bad.
     pub(crate) fn is_destroyed(&self, group: BlockGroup) -> bool {
         self.destroyed[group.index()]
     }
