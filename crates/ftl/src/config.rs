@@ -86,6 +86,17 @@ pub struct Config {
     pub core: u32,
 }
 
+/// A technique that has each block group rewritten after no more reads than others make to measure it: no group would ever rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overread {
+    /// Name of the technique.
+    pub technique: &'static str,
+    /// Reads after which it has a group rewritten.
+    pub reads: u32,
+    /// Pages of a group that all techniques together have measured in each filling.
+    pub measured: u32,
+}
+
 /// A technique whose tables hold for less time than data may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlived {
@@ -130,6 +141,17 @@ impl Config {
     pub fn renews(&self) -> bool {
         let layout = self.layout();
         self.techniques.iter().any(|choice| choice.build(&self.site(&layout)).renews_within().is_some())
+    }
+
+    /// First technique that has groups rewritten after no more reads than techniques make to measure them, if there is one.
+    pub fn overread(&self) -> Option<Overread> {
+        let layout = self.layout();
+        let techniques: Vec<_> = self.techniques.iter().map(|choice| choice.build(&self.site(&layout))).collect();
+        let measured = techniques.iter().map(|technique| technique.measured_pages()).sum();
+        techniques.iter().find_map(|technique| {
+            let reads = technique.reads_most().filter(|&reads| reads <= measured)?;
+            Some(Overread { technique: technique.card().name, reads, measured })
+        })
     }
 
     /// First technique whose tables hold for less time than data may be kept, if there is one.

@@ -93,7 +93,7 @@ fn bandwidths_follow_from_the_sheet() {
 
 /// A value of `param` that a drive can have which has room for it.
 fn tried(param: &Param) -> Option<Value> {
-    if param.kind == Kind::FreeGroups { Some(Value::Count(22)) } else { param.default.or(param.tried.first().copied()) }
+    if param.kind == Kind::FreeGroups { Some(Value::Count(22)) } else { param.default.or(param.tried.last().copied()) }
 }
 
 /// All of these techniques on, in one drive.
@@ -297,4 +297,24 @@ fn each_block_that_is_open_for_moved_data_is_taken_off_the_spare_of_each_die() {
     let refused = Plan::load("pageftl").unwrap().override_keys(&["placement.moved_blocks=16", "mapping.over_provisioning=3 %"]);
     let told = refused.expect_err("seventeen of a die's blocks are open").to_string();
     assert!(told.contains("over-full") && told.contains("17 are open"), "{told}");
+}
+
+#[test]
+fn a_limit_of_reads_is_above_the_reads_that_measure_a_block() {
+    let load = |drive: &str, more: &[&str], limit: u32| {
+        let on = ["techniques.read-disturb-refresh.on=true".to_owned(), format!("techniques.read-disturb-refresh.reads_max={limit}")];
+        let settings: Vec<String> = on.into_iter().chain(more.iter().map(|&setting| setting.to_owned())).collect();
+        Plan::load_set(drive, &settings).map(drop).map_err(|error| error.to_string())
+    };
+    let refused = |drive: &str, more: &[&str], limit: u32| {
+        let told = load(drive, more, limit).expect_err("it is refused");
+        assert!(told.contains("its limit of reads is"), "{told}");
+    };
+    // One page by its age, and two pages of a wordline by its class.
+    refused("rftl", &[], 1);
+    assert_eq!(load("rftl", &[], 2), Ok(()));
+    refused("rcftl", &[], 2);
+    assert_eq!(load("rcftl", &[], 3), Ok(()));
+    assert_eq!(load("rcftl", &["techniques.restricted-copyback.classes=worst"], 1), Ok(()), "nothing is measured");
+    assert_eq!(load("paper-rftl", &[], 1), Ok(()), "no technique measures");
 }

@@ -112,6 +112,11 @@ impl BlockClasses {
         self.samples * self.layout.planes
     }
 
+    /// Pages of a group that are measured in each filling.
+    pub fn measured_pages(&self) -> u32 {
+        if self.is_measured() { self.pages() } else { 0 }
+    }
+
     fn survey(&self, group: BlockGroup) -> Option<&Survey> {
         self.surveys.iter().find(|survey| survey.group == group)
     }

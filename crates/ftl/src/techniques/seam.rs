@@ -622,6 +622,16 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
+    /// Most pages of a block group that the technique has measured in each filling.
+    fn measured_pages(&self) -> u32 {
+        0
+    }
+
+    /// Reads of a block group since its last erase from which on the technique has it rewritten; `None`: it goes by no reads.
+    fn reads_most(&self) -> Option<u32> {
+        None
+    }
+
     /// Instant at which the technique is told [`News::Timer`]; `None`: never. It is asked again after each event that the technique has learnt. An instant
     /// that has passed counts as none.
     fn wake_at(&self) -> Option<Nanos> {

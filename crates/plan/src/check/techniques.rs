@@ -1,7 +1,7 @@
 //! Rules of techniques: what each declares to need is there, and its parameters are what they can be. No rule is about one technique.
 
 use wordline_ftl::Config as Firmware;
-use wordline_ftl::config::Outlived;
+use wordline_ftl::config::{Outlived, Overread};
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::techniques::declaration::{Declaration, Feature, Kind, Lack, MissingTable, Need, Offer, Param, Table, Value};
@@ -166,6 +166,15 @@ pub(crate) fn outlived(sections: &Sections, firmware: &Firmware, mistakes: &mut 
     };
     let help = format!("set {} so that data is moved within that time", renewers(firmware).join(" or "));
     mistakes.at(on.origin, what, Some(help));
+}
+
+/// A technique must not have block groups rewritten for the reads that measure them.
+pub(crate) fn overread(sections: &Sections, firmware: &Firmware, mistakes: &mut Mistakes<'_>) {
+    let Some(Overread { technique, reads, measured }) = firmware.overread() else { return };
+    let Some(on) = sections.techniques.on().find(|on| on.declaration.card.name == technique) else { return };
+    let path = on.path;
+    let what = format!("{path}: its limit of reads is {reads}, and pages measured in each block are {measured}: no block would ever rest");
+    mistakes.at(on.origin, what, Some(format!("set a limit above {measured}")));
 }
 
 /// Keys that switch on techniques which move data within some time.

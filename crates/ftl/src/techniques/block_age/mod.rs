@@ -332,6 +332,10 @@ impl Technique for BlockAge {
         }
     }
 
+    fn measured_pages(&self) -> u32 {
+        u32::from(self.table.is_some() && self.measures())
+    }
+
     fn work(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Work> {
         let News::Opened { group, .. } = *news else { return None };
         let page = self.table.as_ref().filter(|_| self.measures())?.page;

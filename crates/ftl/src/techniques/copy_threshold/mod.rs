@@ -131,6 +131,10 @@ impl Technique for CopyThreshold {
         if self.classes.is_measured() { &DECLARATION.card } else { &OF_WORST }
     }
 
+    fn measured_pages(&self) -> u32 {
+        self.classes.measured_pages()
+    }
+
     fn image(&self) -> Vec<u32> {
         let word = |classes: &[u8]| classes.iter().rev().fold(0, |word, &class| word << 8 | u32::from(class));
         self.classes.image().chunks(4).map(word).chain(self.classes.surveys_image()).collect()

@@ -72,6 +72,10 @@ impl Technique for ReadDisturbRefresh {
         &DECLARATION.card
     }
 
+    fn reads_most(&self) -> Option<u32> {
+        Some(self.reads_max)
+    }
+
     fn image(&self) -> Vec<u32> {
         self.reads.clone()
     }

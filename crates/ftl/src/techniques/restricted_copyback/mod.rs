@@ -350,6 +350,10 @@ impl Technique for RestrictedCopyback {
         }
     }
 
+    fn measured_pages(&self) -> u32 {
+        self.classes.measured_pages()
+    }
+
     fn retention(&self) -> Option<Seconds> {
         let table = self.table.as_deref()?;
         Some(Seconds(u64::from(*table.retention.get(self.retention?)?)))
