@@ -244,6 +244,7 @@ impl Core {
     pub(crate) fn view(&self) -> View<'_> {
         let demand = Demand {
             floor: self.settings.gc.floor,
+            start: self.settings.gc.start,
             waits: self.requests.waiting() > 0,
             load: self.load.as_deref(),
             used: self.settings.buffer.units - self.buffer.room(),

@@ -24,6 +24,8 @@ pub struct View<'a> {
 pub(crate) struct Demand<'a> {
     /// Free groups of a die at or below which host writes wait for GC.
     pub floor: u32,
+    /// Free groups of a die below which GC begins.
+    pub start: u32,
     /// True if host writes wait for room in the buffer.
     pub waits: bool,
     /// Load of the buffer, where a technique asks for it.
@@ -95,6 +97,11 @@ impl<'a> View<'a> {
         self.demand.waits || self.free(die) <= self.demand.floor
     }
 
+    /// True if `die` has so few free groups that space demands a victim.
+    pub fn short(&self, die: DieId) -> bool {
+        self.dies[die].is_short(self.demand.start)
+    }
+
     /// Share of the write buffer in use, as a mean over `buffer.load_window`; `None`: no technique asks for it.
     pub fn buffer_load(&self) -> Option<f64> {
         Some(self.demand.load?.mean(self.now, self.demand.used) / f64::from(self.demand.slots))
@@ -149,6 +156,18 @@ mod tests {
         (0..5).for_each(|id| rooms.submit(Request { id, lpn: id * 4, units: 4, ..WRITE }));
         assert_eq!(rooms.core.requests().waiting(), 1, "the buffer has 16 slots");
         assert!(rooms.core.view().pressed(DIE));
+    }
+
+    #[test]
+    fn a_die_is_short_of_groups_below_the_start_of_gc() {
+        let mut rooms = build(&small(64));
+        let start = rooms.core.settings().gc.start;
+        while rooms.core.view().free(DIE) > start {
+            rooms.core.die_mut(DIE).take_free_at(0);
+        }
+        assert!(!rooms.core.view().short(DIE));
+        rooms.core.die_mut(DIE).take_free_at(0);
+        assert!(rooms.core.view().short(DIE));
     }
 
     #[test]

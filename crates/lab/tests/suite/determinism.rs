@@ -32,6 +32,10 @@ fn small() -> Changes {
         ("aged", BY_AGE),
         ("bounded", BY_AGE),
         ("copied", BY_AGE),
+        (
+            "rcftl",
+            "size = \"whole\"\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\"]",
+        ),
         ("endurance", "channels = 1\ndies = 1\nepochs = 10"),
     ];
     changed.into_iter().map(|(bench, text)| (bench.to_owned(), text.parse().expect("a table"))).collect()
@@ -82,6 +86,7 @@ fn benches_find_the_same(part: usize) {
             "aged" | "bounded" | "copied" => {
                 &["flash.channels=1", "geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %"]
             }
+            "rcftl" => &["geometry.blocks=12", "mapping.over_provisioning=60 %"],
             // A gap that nobody comes to keeps no leap short.
             "endurance" => &["geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %", "free_block.gap=1000"],
             _ => &[],

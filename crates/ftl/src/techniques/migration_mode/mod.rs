@@ -1,7 +1,10 @@
 //! Moved data is copied inside the die while the host waits for room, and corrected while it does not (DMMS of rcFTL).
 //!
 //! A copy saves the bus, and its data may be copied less often later; a move over the bus makes data as good as new. Copies therefore belong to times in which
-//! the host is in a hurry, which shows in its write buffer. The way is chosen once for each victim.
+//! the host is in a hurry: victims that space demands are copied, and all others by the load of the write buffer. The way is chosen once for each victim.
+//!
+//! 001 calls the first kind foreground GC. A buffer that is not full is no sign of rest by itself: hosts that wait for reads, or for a flush after each write,
+//! never fill it however busy the drive is.
 
 use crate::state::groups::BlockGroups;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params, words};
@@ -18,32 +21,34 @@ pub const DECLARATION: Declaration = Declaration {
         hooks: Hooks::of(&[Hook::VictimChosen, Hook::Way]),
         asks: &[Ask::BufferLoad],
         persists: Persists::Nothing("the way of a victim is of one victim"),
-        limits: "it only forbids copies, and wants another technique beside it that makes them; without reclaim in the background every victim is taken in a hurry",
+        limits: "it only forbids copies, and wants another technique beside it that makes them; without reclaim in the background space demands every victim, and it never acts",
     },
-    about: "data of a victim is moved over the bus where the host waits for no room and less than half of the write buffer is in use (001 §4.3.2).",
+    about: "data of a victim that space does not demand is moved over the bus while at most half of the write buffer is in use (001 §4.3.2).",
     params: Params::ALL,
     needs: &[],
 };
 
 words! {
-    /// Way of victims that the host waits for.
+    /// Victims that are copied whatever the load of the write buffer is.
     pub enum Foreground {
-        /// By copyback, whatever the load is.
-        Copyback = "copyback",
-        /// By the load of the write buffer, as of all others.
-        ByLoad = "by-load",
+        /// Those that space demands.
+        Demanded = "demanded",
+        /// Those that host writes wait for.
+        Awaited = "awaited",
+        /// None: the load decides on all.
+        Nothing = "none",
     }
 }
 
 params! {
     /// Parameters of the mode of migration.
     pub struct Params {
-        /// Way of data while the host waits for room: "copyback" whatever the load of the buffer is, or "by-load".
+        /// Victims that are copied whatever the load of the buffer is: "demanded" by space, "awaited" by host writes, or "none".
         foreground: Foreground {
             kind: Kind::Word(Foreground::WORDS),
-            default: Some(Value::Word("copyback")),
+            default: Some(Value::Word("demanded")),
             tried: &[],
-            source: "001 §4.3.2: urgent tasks use copybacks regardless of the load",
+            source: "001 §4.3.2: urgent tasks, such as foreground GC, use copybacks regardless of the load, and background GC goes by it",
         }
     }
 }
@@ -90,7 +95,11 @@ impl Technique for MigrationMode {
     fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
         if let News::VictimChosen { victim, .. } = *news {
             let die = ctx.view.layout().die(victim);
-            let is_urgent = self.params.foreground == Foreground::Copyback && ctx.view.pressed(die);
+            let is_urgent = match self.params.foreground {
+                Foreground::Demanded => ctx.view.short(die),
+                Foreground::Awaited => ctx.view.pressed(die),
+                Foreground::Nothing => false,
+            };
             let is_loaded = ctx.view.buffer_load().is_some_and(|load| load > THRESHOLD);
             self.corrects[usize::from(die.0)] = !is_urgent && !is_loaded;
         }
@@ -141,26 +150,35 @@ mod tests {
     #[test]
     fn in_the_background_the_way_goes_by_whether_more_than_half_of_the_buffer_is_in_use() {
         for (used, expected) in [(1, Way::Bus), (8, Way::Bus), (9, Way::Copyback), (16, Way::Copyback)] {
-            let (rooms, mut technique) = trial(used, Foreground::Copyback);
-            assert_eq!(way(&rooms, &mut technique), expected, "{used} of 16 slots");
+            for foreground in [Foreground::Demanded, Foreground::Awaited, Foreground::Nothing] {
+                let (rooms, mut technique) = trial(used, foreground);
+                assert_eq!(way(&rooms, &mut technique), expected, "{used} of 16 slots");
+            }
         }
     }
 
     #[test]
-    fn where_the_host_waits_data_is_copied_whatever_the_load_is_unless_it_goes_by_that_alone() {
-        for (foreground, expected) in [(Foreground::Copyback, Way::Copyback), (Foreground::ByLoad, Way::Bus)] {
+    fn a_victim_is_copied_whatever_the_load_is_where_space_demands_it_or_writes_wait_for_it() {
+        for (foreground, short, pressed) in [
+            (Foreground::Demanded, Way::Copyback, Way::Copyback),
+            (Foreground::Awaited, Way::Bus, Way::Copyback),
+            (Foreground::Nothing, Way::Bus, Way::Bus),
+        ] {
             let (mut rooms, mut technique) = trial(1, foreground);
-            assert_eq!(way(&rooms, &mut technique), Way::Bus, "no write waits");
-            while rooms.core.view().free(DieId(0)) > 1 {
-                rooms.core.die_mut(DieId(0)).take_free_at(0);
-            }
-            assert_eq!(way(&rooms, &mut technique), expected);
+            let mut leave = |free: u32| {
+                while rooms.core.view().free(DieId(0)) > free {
+                    rooms.core.die_mut(DieId(0)).take_free_at(0);
+                }
+                way(&rooms, &mut technique)
+            };
+            let start = small(64).gc.start;
+            assert_eq!([leave(start), leave(start - 1), leave(1)], [Way::Bus, short, pressed]);
         }
     }
 
     #[test]
     fn the_way_is_that_of_the_victim_until_the_next_is_chosen() {
-        let (mut rooms, mut technique) = trial(1, Foreground::Copyback);
+        let (mut rooms, mut technique) = trial(1, Foreground::Demanded);
         let bus = way(&rooms, &mut technique);
         rooms.submit(Request { id: 1, lpn: 4, units: 12, ..WRITE });
         rooms.core.set_now(Nanos::from_millis(30));
