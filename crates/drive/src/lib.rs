@@ -42,6 +42,7 @@ pub use place::FlashPlace;
 pub use watched::Watched;
 pub use wordline_chip::DieFault;
 pub use wordline_ftl::config::Protection;
+pub use wordline_ftl::techniques::census::Census;
 pub use wordline_ftl::techniques::counts::{AnswerCounts, TechniqueCounts, Why};
 pub use wordline_ftl::techniques::hooks::{Hook, Hooks};
 pub use wordline_ftl::{Doubt, FACTS, History, Recovery, RewriteCounts, Trust};

@@ -9,9 +9,9 @@ use crate::histogram::Latencies;
 use crate::made_by::{Asked, RunName};
 use crate::measured::{JobMeasured, Measured, Phase};
 use crate::result::{
-    BlocksResult, ByOp, CapacityResult, ChecksResult, DriveResult, FailedResult, FlashResult, HostResult, InFlight, JobResult, Latency,
-    PhaseResult, PriorityLatency, ReadErrors, RunResult, Sanitised, SaturatedResult, StageMeans, StopsResult, Utilisation, Waf, WaitResult,
-    WordlineResult, Wordlines,
+    BlocksResult, ByOp, CapacityResult, ChecksResult, Copies, DriveResult, FailedResult, FlashResult, HostResult, InFlight, JobResult,
+    Latency, PhaseResult, PriorityLatency, ReadErrors, RunResult, Sanitised, SaturatedResult, StageMeans, StopsResult, Utilisation, Waf,
+    WaitResult, WordlineResult, Wordlines,
 };
 use crate::series::Row;
 use crate::totals::WordlineCount;
@@ -142,6 +142,7 @@ fn job_detail(job: &JobMeasured) -> JobDetail {
 fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> DriveResult {
     let totals = &measured.totals;
     let (pages_read, pages_programmed) = (totals.pages(FlashOp::Read), totals.pages_programmed());
+    let flash = operations(measured);
     DriveResult {
         name: identity.name.clone(),
         plan_id: identity.plan_id.clone(),
@@ -167,7 +168,8 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         waf: waf(measured),
         buffered_units: measured.buffered_units,
         longest_silence_us: Some(measured.longest_silence.as_secs_f64() * 1e6),
-        flash: operations(measured),
+        copies: Copies::of(&flash),
+        flash,
         sanitised: sanitised(measured),
         wordlines: measured.scope.h_layer.map(|_| wordlines(measured)),
         programmed_again: totals.programmed_again,

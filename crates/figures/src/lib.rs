@@ -47,8 +47,8 @@ pub use measured::{JobMeasured, Measured, Phase};
 pub use metrics::Metrics;
 pub use report::{Broken, Failures, Report};
 pub use result::{
-    AnswersResult, CapacityResult, DriveResult, JobResult, LostResult, NumberResult, PhaseResult, QuestionResult, RewritesResult,
-    TechniqueResult, TraceResult,
+    AnswersResult, CapacityResult, CensusResult, CensusRow, Copies, DriveResult, JobResult, LostResult, NumberResult, PhaseResult,
+    QuestionResult, RewritesResult, TechniqueResult, TraceResult,
 };
 pub use scope::{HLayer, Interval, Scope};
 pub use sweep::{SweepPoint, SweepResult};

@@ -1,8 +1,8 @@
 //! The measured window of a run: what a drive had counted when it began, so that results have what was counted since.
 
-use wordline_drive::{AnswerCounts, Hook, Hooks, RewriteCounts, TechniqueCounts, Watched, Why};
+use wordline_drive::{AnswerCounts, Census, Hook, Hooks, RewriteCounts, TechniqueCounts, Watched, Why};
 use wordline_engine::Observer;
-use wordline_figures::{AnswersResult, Cost, NumberResult, QuestionResult, RewritesResult, TechniqueResult};
+use wordline_figures::{AnswersResult, CensusResult, CensusRow, Cost, NumberResult, QuestionResult, RewritesResult, TechniqueResult};
 use wordline_units::Cause;
 
 use crate::cost::Stopwatch;
@@ -82,7 +82,13 @@ fn technique(counts_of: &TechniqueCounts) -> TechniqueResult {
             .collect(),
         why: Why::ALL.iter().zip(counts_of.why).filter_map(|(why, times)| number(why.words(), times)).collect(),
         overruled_by: counts_of.overruled_by.iter().filter_map(|&(by, times)| number(by.unwrap_or("core"), times)).collect(),
+        censuses: counts_of.censuses.iter().map(census).collect(),
     }
+}
+
+fn census(census: &Census) -> CensusResult {
+    let groups = census.groups().iter().map(|&(value, groups)| CensusRow { value, groups }).collect();
+    CensusResult { of: census.of().to_owned(), groups }
 }
 
 fn answers(counts: &AnswerCounts) -> AnswersResult {

@@ -45,6 +45,8 @@ pub enum Line {
     Buffered,
     /// Operations of the flash.
     Flash,
+    /// Data moved inside the dies.
+    Copies,
     /// Pages made unreadable.
     Sanitised,
     /// Units lost.

@@ -170,6 +170,13 @@ fn flash() -> Vec<Figure> {
             "{} block groups erased",
             Count,
         ),
+        Figure::new("copies.share", "moved pages copied inside their dies", |part| Some(part.run?.copies.as_ref()?.share))
+            .compared_with_zero(Neither)
+            .line(Line::Copies, 0, "{} of the pages moved stayed inside their dies", Percent),
+        Figure::new("copies.pages", "pages copied inside their dies", |part| Some(part.run?.copies.as_ref()?.pages as f64))
+            .compared_with_zero(Neither)
+            .bare()
+            .line(Line::Copies, 10, "{} pages that crossed no bus", Count),
         Figure::new("sanitised.page_locks", "page locks", |part| sanitised(part, |done| done.page_locks))
             .per("operations")
             .compared(Lower)

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capacity::CapacityResult;
 use super::checks::ChecksResult;
+use super::copies::Copies;
 use super::cost::RunResult;
 use super::failures::LostResult;
 use super::flash::{BlocksResult, FlashResult, ReadErrors, Sanitised, Waf, Wordlines};
@@ -90,6 +91,9 @@ pub struct DriveResult {
     pub longest_silence_us: Option<f64>,
     /// Flash operations by kind and cause, only those that occurred.
     pub flash: Vec<FlashResult>,
+    /// Data that was moved inside the dies. Absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<Copies>,
     /// Operations that made pages unreadable without an erase. Absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sanitised: Option<Sanitised>,

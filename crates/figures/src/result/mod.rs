@@ -3,6 +3,7 @@
 
 mod capacity;
 mod checks;
+mod copies;
 mod cost;
 mod drive;
 mod failures;
@@ -19,6 +20,7 @@ mod waits;
 
 pub use capacity::CapacityResult;
 pub use checks::ChecksResult;
+pub use copies::Copies;
 pub use cost::RunResult;
 pub use drive::{DriveResult, names};
 pub use failures::{FailedResult, LostResult};
@@ -29,6 +31,6 @@ pub use latency::{ByOp, Latency, PriorityLatency, StageMeans};
 pub use load::{InFlight, SaturatedResult, Utilisation};
 pub use phase::PhaseResult;
 pub use rewrites::RewritesResult;
-pub use techniques::{AnswersResult, NumberResult, QuestionResult, TechniqueResult};
+pub use techniques::{AnswersResult, CensusResult, CensusRow, NumberResult, QuestionResult, TechniqueResult};
 pub use trace::TraceResult;
 pub use waits::{StopsOf, StopsResult, WaitResult};

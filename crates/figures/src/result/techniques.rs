@@ -18,6 +18,27 @@ pub struct TechniqueResult {
     pub why: Vec<NumberResult>,
     /// Answers that gave way, by whose answer was taken: a technique, or `core`.
     pub overruled_by: Vec<NumberResult>,
+    /// Block groups at the end of the run, by what the technique holds of them. Absent where it holds nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub censuses: Vec<CensusResult>,
+}
+
+/// Block groups with data by one property that a technique holds of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CensusResult {
+    /// The property: `quota`, `copies left` or `class`.
+    pub of: String,
+    /// Number of block groups by its values, the least first.
+    pub groups: Vec<CensusRow>,
+}
+
+/// Block groups of one value of a property.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CensusRow {
+    /// The value.
+    pub value: u32,
+    /// Number of block groups.
+    pub groups: u64,
 }
 
 /// Number of answers, by what became of them.

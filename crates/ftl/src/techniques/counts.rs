@@ -11,6 +11,7 @@
 //!
 //! Questions are no events, so these counts are no function of the event stream; they change no decision, and no image holds them.
 
+use super::census::Census;
 use super::hooks::{Hook, Hooks};
 use super::say::{Say, Says, Scale};
 
@@ -139,6 +140,8 @@ pub struct TechniqueCounts {
     pub why: [u64; Why::ALL.len()],
     /// Number of answers that gave way, by whom: a technique, or last `None` for the core.
     pub overruled_by: Vec<(Option<&'static str>, u64)>,
+    /// What the technique holds of block groups now, counted.
+    pub censuses: Vec<Census>,
 }
 
 impl TechniqueCounts {
@@ -149,7 +152,7 @@ impl TechniqueCounts {
         total
     }
 
-    /// Counts since `before`, of the same techniques.
+    /// Counts since `before`, of the same techniques. A census is of now.
     #[must_use]
     pub fn since(mut self, before: &TechniqueCounts) -> TechniqueCounts {
         self.combine(before, |now, then| now - then);
@@ -159,7 +162,10 @@ impl TechniqueCounts {
     /// Sums of the counts of several cores with the same techniques.
     pub fn sums(cores: impl Iterator<Item = Vec<TechniqueCounts>>) -> Vec<TechniqueCounts> {
         let add = |mut sums: Vec<TechniqueCounts>, more: Vec<TechniqueCounts>| {
-            sums.iter_mut().zip(&more).for_each(|(sum, more)| sum.combine(more, |a, b| a + b));
+            for (sum, more) in sums.iter_mut().zip(&more) {
+                sum.combine(more, |a, b| a + b);
+                sum.censuses.iter_mut().zip(&more.censuses).for_each(|(sum, more)| sum.add(more));
+            }
             sums
         };
         cores.reduce(add).unwrap_or_default()
@@ -243,7 +249,7 @@ impl Books {
     }
 
     /// Counts of the technique `member` of `names`, which subscribes to `hooks`.
-    pub(super) fn of(&self, member: usize, names: &[&'static str], hooks: Hooks) -> TechniqueCounts {
+    pub(super) fn of(&self, member: usize, names: &[&'static str], hooks: Hooks, censuses: Vec<Census>) -> TechniqueCounts {
         let all = &self.counters[member * Books::stride(self.members)..][..Books::stride(self.members)];
         let (by_question, rest) = all.split_at(Hook::ALL.len() * EACH);
         let (why, by) = rest.split_at(Why::ALL.len());
@@ -257,6 +263,7 @@ impl Books {
             questions: COUNTED.into_iter().filter(|&question| hooks.has(question)).map(|question| (question, counts(question))).collect(),
             why: std::array::from_fn(|reason| why[reason]),
             overruled_by: names.iter().copied().map(Some).chain([None]).zip(by.iter().copied()).collect(),
+            censuses,
         }
     }
 }

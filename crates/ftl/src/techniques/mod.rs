@@ -8,6 +8,7 @@ use crate::techniques::seam::{Card, Technique};
 
 pub(crate) mod apply;
 pub mod block_class;
+pub mod census;
 pub mod counts;
 pub mod declaration;
 pub mod empty;

@@ -253,7 +253,9 @@ impl Panel {
     /// Counts of what each technique was asked and of what became of its answers, in the order of the panel.
     pub fn counts(&self) -> Vec<TechniqueCounts> {
         let names: Vec<_> = self.cards().map(|card| card.name).collect();
-        self.cards().enumerate().map(|(member, card)| self.books.of(member, &names, card.hooks)).collect()
+        let of =
+            |(member, technique): (usize, &Box<dyn Technique>)| self.books.of(member, &names, technique.card().hooks, technique.censuses());
+        self.members.iter().enumerate().map(of).collect()
     }
 
     /// Agreement of the subscribers of `question`, where the core alone would do `own`.

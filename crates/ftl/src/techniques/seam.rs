@@ -32,6 +32,7 @@
 use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
 use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority, Seconds};
 
+use super::census::Census;
 pub use super::counts::Why;
 use super::declaration::Value;
 use super::hooks::{Hook, Hooks};
@@ -543,6 +544,11 @@ pub struct Card {
 pub trait Technique: std::fmt::Debug + Send {
     /// Card of the technique.
     fn card(&self) -> &'static Card;
+
+    /// Block groups by what the technique holds of them, for results.
+    fn censuses(&self) -> Vec<Census> {
+        Vec::new()
+    }
 
     /// Learnt state, for a snapshot of the drive.
     fn image(&self) -> Vec<u32> {

@@ -6,6 +6,7 @@ mod axis;
 mod bars;
 mod cards;
 mod cells;
+mod censuses;
 mod chart;
 pub mod figure;
 pub mod gantt;
@@ -92,6 +93,7 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
         let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", bars::strips(&details));
         section(html, "Wear", "grid", worn.map(|(index, detail)| bars::wear(&detail.name, detail, index)).collect());
     }
+    section(html, "Block groups by what techniques hold of them", "grid", censuses::pictures(&drives));
     section(html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());
     if !drives.is_empty() {
         section(html, "Runs", "stack", vec![tables::runs(results)]);

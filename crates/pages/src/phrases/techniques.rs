@@ -1,8 +1,8 @@
 //! Sentences on techniques: what each was asked, and what became of its answers.
 
-use wordline_figures::{AnswersResult, NumberResult, TechniqueResult};
+use wordline_figures::{AnswersResult, CensusResult, NumberResult, TechniqueResult};
 
-use crate::number::count;
+use crate::number::{count, percent};
 
 fn listed(numbers: &[NumberResult]) -> String {
     numbers.iter().map(|NumberResult { name, times }| format!("{name} {}", count(*times))).collect::<Vec<_>>().join(", ")
@@ -31,6 +31,13 @@ fn rest(of: &TechniqueResult) -> String {
     told.collect()
 }
 
+/// Block groups by one property, each value with the share of groups that have it.
+pub(crate) fn census(of: &CensusResult) -> String {
+    let all: u64 = of.groups.iter().map(|row| row.groups).sum();
+    let shares: Vec<String> = of.groups.iter().map(|row| format!("{} {}", row.value, percent(row.groups as f64 / all as f64))).collect();
+    format!("block groups by {}: {}", of.of, if shares.is_empty() { "none holds data".to_owned() } else { shares.join(", ") })
+}
+
 /// A warning where the technique changed nothing; `None`: it acted.
 pub fn warning(of: &TechniqueResult) -> Option<String> {
     if of.all.acted > 0 {
@@ -48,10 +55,18 @@ pub fn warning(of: &TechniqueResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_figures::QuestionResult;
+    use wordline_figures::{CensusRow, QuestionResult};
 
     fn number(name: &str, times: u64) -> NumberResult {
         NumberResult { name: name.to_owned(), times }
+    }
+
+    #[test]
+    fn a_census_has_shares_by_value() {
+        let rows = [(0, 1), (6, 3)].map(|(value, groups)| CensusRow { value, groups });
+        let census_of = |groups: &[CensusRow]| census(&CensusResult { of: "quota".to_owned(), groups: groups.to_vec() });
+        assert_eq!(census_of(&rows), "block groups by quota: 0 25 %, 6 75 %");
+        assert_eq!(census_of(&[]), "block groups by quota: none holds data");
     }
 
     #[test]
@@ -61,6 +76,7 @@ mod tests {
             all: AnswersResult { asked: 1_200, abstained: 1_100, same: 0, overruled: 40, acted: 60 },
             why: vec![number("beyond its table", 1_000), number("not measured", 100)],
             overruled_by: vec![number("crypto-erase", 40)],
+            censuses: Vec::new(),
             questions: vec![QuestionResult { question: "way".to_owned(), occasion: "a move".to_owned(), ..QuestionResult::default() }],
         };
         let told =

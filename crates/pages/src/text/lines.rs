@@ -9,7 +9,7 @@ use crate::number::written;
 const fn between(line: Line) -> &'static str {
     match line {
         Line::Waf => " + ",
-        Line::Flash | Line::Sanitised => ", ",
+        Line::Flash | Line::Copies | Line::Sanitised => ", ",
         Line::Silence | Line::Buffered | Line::Lost | Line::Groups | Line::Busy | Line::Transfers | Line::Cost => "",
     }
 }

@@ -140,6 +140,7 @@ fn operations(text: &mut String, drive: &DriveResult) {
         named(text, drive, "", Line::Buffered);
     }
     named(text, drive, "flash", Line::Flash);
+    named(text, drive, "copies", Line::Copies);
     named(text, drive, "sanitised", Line::Sanitised);
     if let Some(lines) = wordlines(drive) {
         line(text, &format!("  {:<13}{lines}", "wordlines"));
@@ -152,6 +153,7 @@ fn operations(text: &mut String, drive: &DriveResult) {
     for (at, technique) in drive.techniques.iter().enumerate() {
         let told = format!("{}: {}", technique.name, techniques::row(technique));
         line(text, &format!("  {:<13}{told}", if at == 0 { "techniques" } else { "" }));
+        technique.censuses.iter().map(techniques::census).for_each(|told| line(text, &format!("  {:<15}{told}", "")));
     }
     named(text, drive, "block groups", Line::Groups);
     named(text, drive, "busy", Line::Busy);

@@ -17,6 +17,7 @@ use quota::Column;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::block_class::{BlockClasses, Classes};
+use crate::techniques::census::Census;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
@@ -208,6 +209,11 @@ impl RestrictedCopyback {
         self.column().spend(quota, class).ok_or(Why::UsedUp)
     }
 
+    /// Copies in a row that the quota of `group` pays for, each out of blocks of its class.
+    fn copies_left(&self, group: BlockGroup) -> u32 {
+        self.column().cost(self.classes.class(group)).map_or(0, |cost| u32::from(self.quotas[group.index()] / cost))
+    }
+
     /// Reason why the copy must not be made.
     fn refusal(&self, ctx: &Ctx<'_>, copy: &Copy) -> Option<Why> {
         if self.retention.is_none() {
@@ -225,6 +231,15 @@ impl RestrictedCopyback {
 impl Technique for RestrictedCopyback {
     fn card(&self) -> &'static Card {
         &DECLARATION.card
+    }
+
+    fn censuses(&self) -> Vec<Census> {
+        let with_data = || (0..self.quotas.len() as u32).map(BlockGroup).filter(|group| self.quotas[group.index()] != UNSET);
+        vec![
+            Census::new("quota", with_data().map(|group| u32::from(self.quotas[group.index()]))),
+            Census::new("copies left", with_data().map(|group| self.copies_left(group))),
+            Census::new("class", with_data().map(|group| self.classes.class(group) as u32)),
+        ]
     }
 
     fn image(&self) -> Vec<u32> {
