@@ -30,9 +30,11 @@ mod ispp;
 mod layers;
 mod life;
 mod locks;
+mod modes;
 mod paftl;
 mod paths;
 mod program;
+mod quotas;
 mod rcftl;
 mod references;
 mod reprogram;
@@ -227,6 +229,8 @@ pub const BENCHES: &[Bench] = &[
     copied::BENCH,
     endurance::BENCH,
     rcftl::BENCH,
+    modes::BENCH,
+    quotas::BENCH,
     told::BENCH,
     conflicts::BENCH,
     paftl::BENCH,
