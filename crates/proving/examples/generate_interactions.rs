@@ -9,8 +9,8 @@ use wordline_drive::{Config, Pace};
 use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::interactions::{
-    ALIKE, ALL, BURST, BURSTS, PERIOD, RETRIED, RETRIES, STOPPED, WORN, aged, bursts, bursts_by_priority, config, overwrites, retried,
-    stopped, worn,
+    ALIKE, ALL, BURST, BURSTS, COUNTED, PERIOD, RETRIED, RETRIES, STOPPED, WORN, aged, bursts, bursts_by_priority, config, counted,
+    overwrites, retried, stopped, worn,
 };
 use wordline_units::{FlashOp, HostOp, Priority};
 
@@ -39,6 +39,10 @@ fn label(choice: &Choice) -> (&'static str, String) {
         Choice::ReadReference(params) => {
             ("bounded", format!("by {:?}, refresh: {}, patrol of {}", params.index, params.refresh, params.patrol))
         }
+        Choice::RestrictedCopyback(params) => {
+            ("quota", format!("classes by {:?}, {} groups of a die open for moved data", params.classes, params.moved_blocks))
+        }
+        Choice::MigrationMode(params) => ("mode", format!("copies for {:?}", params.foreground)),
         Choice::CopyThreshold(params) => ("fastcopy", format!("by {:?}", params.index)),
         Choice::RetentionRefresh(params) => ("retention", format!("after {} days, patrol of {}", params.days_max, params.patrol)),
         // One that is tried in no table yet.
@@ -127,7 +131,7 @@ fn page() -> String {
     let load = [("BURSTS", BURSTS.to_string()), ("SIZE", BURST.to_string()), ("PERIOD", PERIOD.to_string()), ("SEEDS", seeds)];
     let mut text = load.iter().fold(HEAD.to_owned(), |text, (word, value)| text.replace(word, value));
     // Writing into a String cannot fail.
-    for choice in ALL.iter().chain(&RETRIED[..1]).chain(&ALIKE[..2]).chain(&WORN[..3]).chain(&STOPPED[..1]) {
+    for choice in ALL.iter().chain(&RETRIED[..1]).chain(&ALIKE[..2]).chain(&WORN[..3]).chain(&COUNTED[..2]).chain(&STOPPED[..1]) {
         let (name, parameters) = label(choice);
         let _ = writeln!(text, "| {name} | {} | {parameters} |", choice.card().name);
     }
@@ -141,6 +145,8 @@ fn page() -> String {
     tables(&mut text, &ALIKE, &with_the_first(&ALIKE, 1), aged, "\n");
     text.push_str(WITH_AGES);
     tables(&mut text, &WORN, &with_the_first(&WORN, 3), worn, "\n");
+    text.push_str(WITH_QUOTAS);
+    tables(&mut text, &COUNTED, &with_the_first(&COUNTED, 1), counted, "\n");
     text.push_str(WITH_STOPS);
     tables(&mut text, &STOPPED, &with_the_first(&STOPPED, 1), stopped, "\n");
     text
@@ -260,6 +266,14 @@ const WITH_AGES: &str = "
 suspend; its cells have been through 300 cycles, what it holds has been kept for a month, and [block-age](../techniques/block_age/README.md) is on in every row,
 because the others go by what it tells. The same load. Two tables as above; each set of two has `bounded`, `fastcopy` or `retention` in it. Crypto-erase is not
 among them: its keys belong to places, and a plan refuses it beside `fastcopy`.
+
+";
+
+const WITH_QUOTAS: &str = "
+## Copies within quotas
+
+The drive above without ages, which copies by P/E counts. The same load. Two tables as above; each set of two has `quota` in it. Its victims are demanded by
+space unless `idle` is on, so that `mode` alone forbids nothing.
 
 ";
 

@@ -4,8 +4,8 @@ use wordline_cells::Retries;
 use wordline_drive::Config;
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::techniques::{
-    Choice, block_age, copy_threshold, crypto_erase, idle_reclaim, layer_similarity, page_lock, priority_preemption, read_disturb_refresh,
-    read_reference, retention_refresh,
+    Choice, block_age, copy_threshold, crypto_erase, idle_reclaim, layer_similarity, migration_mode, page_lock, priority_preemption,
+    read_disturb_refresh, read_reference, restricted_copyback, retention_refresh,
 };
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
@@ -83,6 +83,23 @@ pub const STOPPED: [Choice; 7] = [
     Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
+/// What [`Choice::RestrictedCopyback`] is tried with, on cells with physics. The first two are those of rcFTL.
+pub const COUNTED: [Choice; 8] = [
+    Choice::RestrictedCopyback(restricted_copyback::Params {
+        classes: restricted_copyback::Classes::Block,
+        samples: 3,
+        retention: 0,
+        moved_blocks: 4,
+    }),
+    Choice::MigrationMode(migration_mode::Params { foreground: migration_mode::Foreground::Demanded }),
+    Choice::RetentionRefresh(retention_refresh::Params { days_max: 20, patrol: Nanos::from_millis(100_000) }),
+    Choice::LayerReadOffsets,
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
+    Choice::ReadPreemption,
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+];
+
 /// What tells the ages of blocks on [`worn`] drives.
 pub const TELLS: Choice = Choice::BlockAge(block_age::Params { marker: block_age::Marker::Age, cycles_max: 1_000 });
 
@@ -98,11 +115,12 @@ pub struct Small {
 }
 
 /// All of them.
-pub const SMALL: [Small; 5] = [
+pub const SMALL: [Small; 6] = [
     Small { name: "plain", techniques: &ALL, build: config },
     Small { name: "retried", techniques: &RETRIED, build: retried },
     Small { name: "aged", techniques: &ALIKE, build: aged },
     Small { name: "worn", techniques: &WORN, build: worn },
+    Small { name: "counted", techniques: &COUNTED, build: counted },
     Small { name: "stopped", techniques: &STOPPED, build: stopped },
 ];
 
@@ -158,6 +176,11 @@ pub fn aged(techniques: &[Choice]) -> Config {
 /// A small drive of 000's third chapter, after three hundred cycles, whose blocks tell their ages; what it holds is a month old.
 pub fn worn(techniques: &[Choice]) -> Config {
     with_cells("paper-rftl", &["cells.cycles=300", "mapping.spare_blocks=0"], &[&[TELLS], techniques].concat())
+}
+
+/// The same, of which nothing tells ages.
+pub fn counted(techniques: &[Choice]) -> Config {
+    with_cells("paper-rftl", &["cells.cycles=300", "mapping.spare_blocks=0"], techniques)
 }
 
 /// The drive `name` with few dies and blocks, `settings`, and data of a month, write-through; its dies lock and suspend.

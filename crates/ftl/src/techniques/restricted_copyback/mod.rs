@@ -16,7 +16,8 @@ use quota::Column;
 
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
-use crate::techniques::block_class::{BlockClasses, Classes};
+use crate::techniques::block_class::BlockClasses;
+pub use crate::techniques::block_class::Classes;
 use crate::techniques::census::Census;
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
