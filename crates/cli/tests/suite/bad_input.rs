@@ -135,6 +135,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["characterize", "--pe", "0,1kk"], &["1kk"]),
     (&["characterize", "--pe", "-5"], &["-5", "whole number from 0"]),
     (&["characterize", "--against", "mlc48"], &["--against", "reprogram"]),
+    (&["characterize", "margins", "--seed", "0"], &["--seed 0", "--seed 1"]),
     (&["characterize", "--retention", "3"], &["3mo"]),
     (&["characterize", "--retention", "3mo@300C"], &["300C"]),
     (&["characterize", "--retention", "3mo,,1y"], &["empty"]),
