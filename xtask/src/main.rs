@@ -77,6 +77,9 @@ fn nightly(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut plans = steps::cargo(root, &["test", "-p", "wordline-runs", "--test", "suite", "plans"]);
     plans.env("WORDLINE_LONG", "1");
     steps::run(plans)?;
+    let mut benches = steps::cargo(root, &["test", "-p", "wordline-lab", "--test", "suite", "determinism"]);
+    benches.env("WORDLINE_LONG", "1");
+    steps::run(benches)?;
     pages::run(root, &["--nightly"])?;
     clients::run(root, &[&["nightly"], arguments].concat())
 }

@@ -144,7 +144,8 @@ fn section(options: &CharacterizeOptions, setup: Setup, [name, conditions]: [&st
         return Err(Failure::Usage(format!("{name} {what}; its conditions are in studies/benches/{conditions}.toml")));
     }
     if setup.seed == 0 {
-        let what = "takes no --seed 0: a table of seed 0 is one that a source gives, and any drive may be of its lot; write --seed 1 or more";
+        let what =
+            "takes no --seed 0: a table of seed 0 is one that a source gives, and any drive may be of its lot; write --seed 1 or more";
         return Err(Failure::Usage(format!("{name} {what}")));
     }
     let bar = Arc::new(Parts::new(Board::new(options.quiet).count(name, "tables", 1)));

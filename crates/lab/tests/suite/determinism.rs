@@ -46,65 +46,16 @@ fn small() -> Changes {
 /// Conditions of benches of blocks by their age.
 const BY_AGE: &str = "size = \"whole\"\nlengths = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2]\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"mailserver\"]";
 
-/// Parts of the benches, so that no test is much longer than the others.
-const PARTS: usize = 6;
+/// Benches that take longest on small drives. They run where `WORDLINE_LONG` is set, as `cargo xtask nightly` does.
+const LONG: [&str; 9] = ["alike", "aged", "bounded", "conflicts", "copied", "endurance", "modes", "rcftl", "sanitise"];
 
 #[test]
-fn benches_find_the_same_with_one_thread_and_with_several_in_part_1() {
-    benches_find_the_same(0);
-}
-
-#[test]
-fn benches_find_the_same_with_one_thread_and_with_several_in_part_2() {
-    benches_find_the_same(1);
-}
-
-#[test]
-fn benches_find_the_same_with_one_thread_and_with_several_in_part_3() {
-    benches_find_the_same(2);
-}
-
-#[test]
-fn benches_find_the_same_with_one_thread_and_with_several_in_part_4() {
-    benches_find_the_same(3);
-}
-
-#[test]
-fn benches_find_the_same_with_one_thread_and_with_several_in_part_5() {
-    benches_find_the_same(4);
-}
-
-#[test]
-fn benches_find_the_same_with_one_thread_and_with_several_in_part_6() {
-    benches_find_the_same(PARTS - 1);
-}
-
-/// Runs every [`PARTS`]th bench from number `part` on with one thread and with three.
-fn benches_find_the_same(part: usize) {
-    let only = std::env::var("ONLY").ok();
-    for bench in BENCHES
-        .iter()
-        .skip(part)
-        .step_by(PARTS)
-        .filter(|bench| bench.name != "life" && only.as_deref().is_none_or(|only| only == bench.name))
-    {
-        // Chips with margins have blocks of one shape only, so that a small drive of them has few, and much of them spare.
-        let few: &[&str] = match bench.name {
-            "alike" | "followers" | "bursts" => &["geometry.blocks=12", "mapping.over_provisioning=70 %"],
-            "aged" | "bounded" | "copied" => {
-                &["flash.channels=1", "geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %"]
-            }
-            "rcftl" | "modes" | "quotas" => {
-                &["geometry.blocks=12", "mapping.over_provisioning=60 %", "techniques.idle-reclaim.until_free=4"]
-            }
-            // A gap that nobody comes to keeps no leap short.
-            "endurance" => &["geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %", "free_block.gap=1000"],
-            _ => &[],
-        };
-        let with = |threads| Setup { conditions: small(), ..setup(threads, few) };
-        let began = std::time::Instant::now();
+fn benches_find_the_same_with_one_thread_and_with_several() {
+    let is_long = std::env::var_os("WORDLINE_LONG").is_some_and(|value| value != "0");
+    // `life` wears out the blocks of a lot, whatever the drive is.
+    for bench in BENCHES.iter().filter(|bench| bench.name != "life" && (is_long || !LONG.contains(&bench.name))) {
+        let with = |threads| Setup { conditions: small(), ..setup(threads, few(bench.name)) };
         let (one, many) = (run(bench.name, &with(1)), run(bench.name, &with(3)));
-        eprintln!("BENCH {} {:.1}", bench.name, began.elapsed().as_secs_f64());
         let bits = |findings: &wordline_lab::bench::Findings| {
             findings.values.iter().map(|(name, value)| (*name, value.to_bits())).collect::<Vec<_>>()
         };
@@ -113,6 +64,20 @@ fn benches_find_the_same(part: usize) {
         let missing: Vec<&str> = bench.metrics.iter().map(|metric| metric.name).filter(|name| one.get(name).is_none()).collect();
         assert!(missing.is_empty() || bench.name == "reprogram", "{} did not measure {missing:?}", bench.name);
         assert!(!one.figures.is_empty() || bench.name == "arithmetic", "{} drew nothing", bench.name);
+    }
+}
+
+/// Settings of the drives of a bench. Chips with margins have blocks of one shape only, so that a small drive of them has few, and much of them spare.
+fn few(bench: &str) -> &'static [&'static str] {
+    match bench {
+        "alike" | "followers" | "bursts" => &["geometry.blocks=12", "mapping.over_provisioning=70 %"],
+        "aged" | "bounded" | "copied" => {
+            &["flash.channels=1", "geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %"]
+        }
+        "rcftl" | "modes" | "quotas" => &["geometry.blocks=12", "mapping.over_provisioning=60 %", "techniques.idle-reclaim.until_free=4"],
+        // A gap that nobody comes to keeps no leap short.
+        "endurance" => &["geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %", "free_block.gap=1000"],
+        _ => &[],
     }
 }
 
