@@ -24,7 +24,7 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, Nanos, WordlineSet};
 
 use super::keys::Opened;
-use super::ledger::Ledger;
+use super::ledger::{LOST, Ledger};
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::chain::Chain;
@@ -35,9 +35,6 @@ use crate::pace::{BLANK, Next, Pace};
 use crate::stand_in::StandIn;
 use crate::swarm::Scenario;
 use crate::tables;
-
-/// What a sector reads as whose bytes are lost: every read of it fails.
-pub(super) const LOST: u32 = u32::MAX - 1;
 
 /// A core that orders so many operations while a request waits is not getting anywhere.
 const OPERATIONS_WITHOUT_ANSWER: u64 = 100_000;
