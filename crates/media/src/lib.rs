@@ -51,6 +51,7 @@ mod memory;
 mod overlay;
 mod page;
 mod record;
+mod replay;
 mod shape;
 mod tape;
 
@@ -64,5 +65,6 @@ pub use held::{Backlog, Held, Refusal};
 pub use media::{Durability, Media};
 pub use memory::Memory;
 pub use overlay::Overlay;
+pub use replay::{Replay, Tear};
 pub use shape::Shape;
-pub use tape::{Act, Entry, Replay, Tape, Tear};
+pub use tape::{Act, Entry, Tape};
