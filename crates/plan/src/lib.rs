@@ -33,6 +33,7 @@ mod quantity;
 mod reference;
 mod renamed;
 mod section;
+mod sections;
 mod setting;
 mod size;
 mod stages;
