@@ -8,10 +8,10 @@ use wordline_figures::TraceResult;
 use wordline_figures::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Id, JobId, Nanos};
 use wordline_workload::spec::{Gaps, Limit};
-use wordline_workload::{FileLoad, Generator, PhaseSpec, Tagged, TraceError};
+use wordline_workload::{FileLoad, Generator, Tagged, TraceError};
 
 use crate::error::RunError;
-use crate::jobs::JobStreams;
+use crate::jobs::{JobStreams, expected};
 use crate::load::Load;
 use crate::workload::{Recorded, Traced, Workload};
 
@@ -251,12 +251,6 @@ impl Iterator for Source {
             },
         }
     }
-}
-
-/// About how many requests a phase has.
-pub(crate) fn expected(phase: &PhaseSpec, capacity: Bytes) -> Option<u64> {
-    let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / phase.mean_size()) as u64);
-    [phase.limit.requests, by_bytes].into_iter().flatten().min()
 }
 
 /// The requests of a file system, with an optional receiver of the file that each one belongs to.
