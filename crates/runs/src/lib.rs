@@ -25,6 +25,7 @@ mod files;
 mod job;
 mod jobs;
 mod life;
+mod life_point;
 mod load;
 mod load_key;
 mod measuring;
