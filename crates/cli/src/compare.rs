@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::load;
 use crate::logs::LogFiles;
 use crate::places::Places;
-use crate::plans::{Starts, raw_flash_note};
+use crate::plans::raw_flash_note;
 use crate::progress::{Board, Line, Parts};
 use crate::run::{self, Tables};
 use crate::sweep::{self, Sweep};
@@ -130,7 +130,7 @@ fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
     for cells in options.cells.each() {
         let at: Vec<(Option<Setting>, Vec<Plan>)> = match &sweep {
             Some(sweep) => sweep.plans(options, &cells)?.into_iter().map(|at| (Some(at.swept), at.plans)).collect(),
-            None => vec![(None, options.shape.load_alike(drives, &cells, Starts::asked(options))?)],
+            None => vec![(None, options.shape.load_alike(drives, &cells, options.start())?)],
         };
         let (age, plans) = (cells.asked_age(), &at[0].1);
         if let Some(earlier) = aged.iter().find(|earlier| earlier.swept == at[0].0 && earlier.plans[0].makes_same(&plans[0])) {

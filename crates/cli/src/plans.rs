@@ -2,12 +2,24 @@
 
 use std::path::Path;
 
+use clap::Args;
 use wordline_plan::{Plan, begin_alike, read_size, sized_alike};
 
-use crate::args::{CompareOptions, DriveOptions, PlanOptions, ShapeOptions};
 use crate::cells::CellOptions;
 use crate::failure::Failure;
 use crate::media_folder;
+
+/// Options that change a drive's plan and not its cells.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShapeOptions {
+    /// Change a value of the drive's plan, such as gc.victim=fifo. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Size of the drive for the host, such as 16GiB: the same chip and share of usable spare, with as many blocks and dies as that needs, or with
+    /// smaller blocks where whole ones would be too few.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+}
 
 impl ShapeOptions {
     /// The plan of `drive` with `cells`, and the settings that make it of the one with that name. `more` come after those of the command line.
@@ -47,11 +59,6 @@ pub(crate) enum Starts {
 }
 
 impl Starts {
-    /// The starts that a comparison asks for.
-    pub(crate) fn asked(options: &CompareOptions) -> Starts {
-        if options.own_start { Starts::Own } else { Starts::Alike(options.load.fill.is_some()) }
-    }
-
     /// The drives of `plans` with this start.
     pub(crate) fn of(self, plans: Vec<Plan>) -> Result<Vec<Plan>, Failure> {
         match self {
@@ -59,6 +66,15 @@ impl Starts {
             Starts::Alike(fill_is_given) => Ok(begin_alike(plans, fill_is_given)?),
         }
     }
+}
+
+/// Options that change a drive's plan.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlanOptions {
+    #[command(flatten)]
+    pub(crate) shape: ShapeOptions,
+    #[command(flatten)]
+    pub(crate) cells: CellOptions,
 }
 
 impl PlanOptions {
@@ -80,6 +96,16 @@ const ONE_PLACE: &str = "these media were made with second copies of out-of-band
 /// Note on media that were made without second copies.
 const WITHOUT_COPIES: &str = "these media were made without a second copy of out-of-band marks: if a page cannot be read after a power cut, \
      an older version of what it held may be handed out; a folder that is made anew has it";
+
+/// Options that change a drive's plan and its dice.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DriveOptions {
+    #[command(flatten)]
+    pub(crate) plan: PlanOptions,
+    /// Seed of all random streams (default: the drive's own).
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
 
 impl DriveOptions {
     /// As [`PlanOptions::load`], with the seed asked for.

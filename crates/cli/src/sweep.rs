@@ -6,7 +6,6 @@ use wordline_plan::{Plan, sized_alike};
 use crate::args::CompareOptions;
 use crate::cells::CellOptions;
 use crate::failure::Failure;
-use crate::plans::Starts;
 
 /// The share of raw flash that the host does not see.
 const SPARE: &str = "mapping.over_provisioning";
@@ -81,7 +80,7 @@ impl Sweep {
         let setting = format!("{}={value}", self.key);
         let load = |drive: &String| options.shape.load_whole(drive, cells, &[&setting]);
         let plans = options.drives.iter().map(|drive| load(drive).map(|(plan, _)| plan).map_err(|why| self.refused(value, drive, &why)));
-        Starts::asked(options).of(plans.collect::<Result<_, Failure>>()?)
+        options.start().of(plans.collect::<Result<_, Failure>>()?)
     }
 
     fn refused(&self, value: &str, drive: &str, why: &dyn std::fmt::Display) -> Failure {
@@ -117,7 +116,7 @@ impl Sweep {
         own: &[Vec<Plan>],
     ) -> Result<Vec<Vec<Plan>>, Failure> {
         debug_assert_eq!(options.shape.size.as_deref(), Some(size), "the size is that of the command line");
-        let base = options.shape.load_alike(&options.drives, cells, Starts::asked(options))?;
+        let base = options.shape.load_alike(&options.drives, cells, options.start())?;
         let at = |(value, plans): (&String, &Vec<Plan>)| -> Result<Vec<Plan>, Failure> {
             let on = |(plan, base): (&Plan, &Plan)| {
                 let (plan, _) = plan.on_flash_of(base).map_err(|why| self.refused(value, plan.name(), &why))?;
