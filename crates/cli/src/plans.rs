@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use wordline_plan::{Plan, begin_alike, read_size, sized_alike};
+use wordline_plan::{Plan, begin_alike, read_size, shaped_as, sized, sized_alike};
 
 use crate::cells::CellOptions;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ impl ShapeOptions {
     pub(crate) fn load(&self, drive: &str, cells: &CellOptions, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
         let (plan, settings) = self.load_whole(drive, cells, more)?;
         let Some(size) = &self.size else { return Ok((plan, settings)) };
-        let (plan, how) = plan.sized(size)?;
+        let (plan, how) = sized(&plan, size)?;
         Ok((plan, [settings, how].concat()))
     }
 
@@ -170,7 +170,7 @@ impl DriveOptions {
         if let (Some(kept), Ok(size)) = (media_folder::kept_plan(folder), read_size(size)) {
             let (whole, settings) = self.plan.shape.load_whole(drive, &self.plan.cells, more)?;
             if kept.build().exported() == size
-                && let Ok((plan, how)) = whole.shaped_as(&kept)
+                && let Ok((plan, how)) = shaped_as(&whole, &kept)
                 && plan.media_number() == kept.media_number()
             {
                 return Ok((self.seeded(plan)?, [settings, how].concat()));

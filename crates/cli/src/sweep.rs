@@ -94,7 +94,9 @@ impl Sweep {
         let sized = match sized_alike(&all, size) {
             Ok(sized) => sized,
             Err(why) => {
-                let alone = |plans: &Vec<Plan>| plans.iter().find_map(|plan| Some((plan.name().to_owned(), plan.sized(size).err()?)));
+                let alone = |plans: &Vec<Plan>| {
+                    plans.iter().find_map(|plan| Some((plan.name().to_owned(), wordline_plan::sized(plan, size).err()?)))
+                };
                 let first = self.values.iter().zip(own).find_map(|(value, plans)| Some((value, alone(plans)?)));
                 return Err(match first {
                     Some((value, (drive, why))) => self.refused(value, &drive, &why),
@@ -119,7 +121,7 @@ impl Sweep {
         let base = options.shape.load_alike(&options.drives, cells, options.start())?;
         let at = |(value, plans): (&String, &Vec<Plan>)| -> Result<Vec<Plan>, Failure> {
             let on = |(plan, base): (&Plan, &Plan)| {
-                let (plan, _) = plan.on_flash_of(base).map_err(|why| self.refused(value, plan.name(), &why))?;
+                let (plan, _) = wordline_plan::on_flash_of(&plan, base).map_err(|why| self.refused(value, plan.name(), &why))?;
                 let note = format!(
                     "--size {size} is what the host sees at the drive's own share of spare flash; at each value it sees what leaves as much of the same {} of \
                      flash usable as that value does at the drive's own size",

@@ -52,6 +52,6 @@ pub use presets::{Preset, chips, presets};
 pub use quantity::shown;
 pub use reference::{json_schema, reference_markdown};
 pub use setting::{Setting, taken};
-pub use size::{SPARE_TOLERANCE, Sized, read_size, sized_alike};
+pub use size::{SPARE_TOLERANCE, Sized, on_flash_of, read_size, shaped_as, sized, sized_alike};
 pub use stages::{Stage, stages};
 pub use start::{begin_alike, unlike_starts};
