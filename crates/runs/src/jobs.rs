@@ -38,7 +38,7 @@ impl JobStreams {
             depth: phase.queue_depth(),
             total: phase.jobs.iter().map(|job| expected(job, capacity)).sum(),
         };
-        let (generator, phases) = (spec.generator(seed, capacity)?, spec.phases.iter().map(stretch).collect());
+        let (generator, phases) = (JobsGenerator::new(spec, seed, capacity)?, spec.phases.iter().map(stretch).collect());
         Ok(JobStreams { generator, phases, current: 0, first: 0, turn: 0 })
     }
 

@@ -94,12 +94,12 @@ impl Source {
                     // Rounds end when the drive is steady, not when the phase would.
                     spec.phases.last_mut().expect("a checked workload has a phase").limit = Limit::none();
                 }
-                let generator = Box::new(spec.generator(seed, capacity)?);
+                let generator = Box::new(Generator::new(&spec, seed, capacity)?);
                 Kind::Made { generator, depth: load.queue_depth, totals, begun: false }
             }
             Workload::Jobs(spec) => Kind::Jobs { jobs: Box::new(JobStreams::new(spec, seed, capacity)?), begun: false },
             Workload::Filed(spec, changed) => {
-                Kind::Filed { filed: Box::new(Filed::new(spec.load(seed, capacity, *changed)?)), begun: false }
+                Kind::Filed { filed: Box::new(Filed::new(FileLoad::new(spec, seed, capacity, *changed)?)), begun: false }
             }
             Workload::Traced(traced) => {
                 let replay = traced.replay(capacity)?;
