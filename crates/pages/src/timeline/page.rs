@@ -182,12 +182,12 @@ mod tests {
         // The stages fill the chart.
         assert_eq!(chart.lanes[0].bars.last().map(|bar| bar.end), Some(chart.length));
         assert!(chart.lanes[0].bars.windows(2).all(|pair| pair[0].end == pair[1].from));
-        let page = page(&trace, "a <timeline>.json", 10, None);
-        assert!(page.contains(crate::html::GENERATOR) && page.contains("Slow requests of a &lt;timeline&gt;.json"));
-        assert!(page.contains("The slowest 1 of 1 request in this timeline"));
-        assert!(page.contains("Who waited for whom") && page.contains("erase (gc)") && page.contains("stop, at step: erase (gc)"));
+        let html = page(&trace, "a <timeline>.json", 10, None);
+        assert!(html.contains(crate::html::GENERATOR) && html.contains("Slow requests of a &lt;timeline&gt;.json"));
+        assert!(html.contains("The slowest 1 of 1 request in this timeline"));
+        assert!(html.contains("Who waited for whom") && html.contains("erase (gc)") && html.contains("stop, at step: erase (gc)"));
         for loaded in ["src=", "href=", "http:", "https:", "@import", "url("] {
-            assert!(!page.contains(loaded), "{loaded}");
+            assert!(!html.contains(loaded), "{loaded}");
         }
         assert!(page(&trace, "t.json", 10, Some("flush")).contains("The slowest 0 of 0 flushes"));
     }

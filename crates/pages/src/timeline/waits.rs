@@ -277,9 +277,9 @@ mod tests {
     #[test]
     fn where_it_is_not_clear_which_die_it_was_that_is_said() {
         let written = text(&waited()).replace("\"array_ns\":60", "\"array_ns\":61");
-        let waits = waits(&Trace::read(&written).expect("it is ours"));
-        assert_eq!(waits.rows, BTreeMap::from([(Doing::Unclear, [0, 0, 2_495, 0])]));
-        assert!(waits.text().contains("die not clear") && waits.text().contains("100.0 %"));
-        assert_eq!(Trace::read(&text(&Timeline::default())).expect("it is ours").waits().text(), "");
+        let table = waits(&Trace::read(&written).expect("it is ours"));
+        assert_eq!(table.rows, BTreeMap::from([(Doing::Unclear, [0, 0, 2_495, 0])]));
+        assert!(table.text().contains("die not clear") && table.text().contains("100.0 %"));
+        assert_eq!(waits(&Trace::read(&text(&Timeline::default())).expect("it is ours")).text(), "");
     }
 }
