@@ -1,7 +1,7 @@
 //! Payloads that go to where they belong at once, and buffers that are used again.
 //!
-//! A payload that comes through [`Server::receive`](super::Server::receive) is copied once more than it has to be. The rest of a long one can be read to its own place instead: whoever
-//! reads from the peer borrows the payload and brings it back longer.
+//! A payload that comes through [`Server::receive`](super::Server::receive) is copied once more than it has to be. The rest of a long one can be read to its
+//! own place instead: whoever reads from the peer borrows the payload and brings it back longer.
 
 use crate::limits::SPARE_BYTES;
 use crate::stage::Stage;

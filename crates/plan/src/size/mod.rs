@@ -49,9 +49,9 @@ impl Shape {
     }
 }
 
-/// The drive of `plan` with `size`, such as "16 GiB", for the host, and the settings that make it so. The share of usable spare stays within [`SPARE_TOLERANCE`].
-/// Channels and chip stay; of each plane there are as many blocks as are needed, and more dies on each channel where the whole of those it has is too
-/// little. Blocks have fewer h-layers, and there are more of them, where no number of whole blocks keeps the share.
+/// The drive of `plan` with `size`, such as "16 GiB", for the host, and the settings that make it so. The share of usable spare stays within
+/// [`SPARE_TOLERANCE`]. Channels and chip stay; of each plane there are as many blocks as are needed, and more dies on each channel where the whole of those
+/// it has is too little. Blocks have fewer h-layers, and there are more of them, where no number of whole blocks keeps the share.
 ///
 /// # Errors
 /// Says what is wrong with the size, or with the drive that it makes, and which larger size can be.
