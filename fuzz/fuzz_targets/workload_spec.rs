@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wordline_units::{Bytes, HostRequest};
-use wordline_workload::AnySpec;
+use wordline_workload::{AnySpec, Generator, JobsGenerator};
 
 const CAPACITY: Bytes = Bytes::mib(64);
 
@@ -17,9 +17,9 @@ fn stay(requests: impl Iterator<Item = HostRequest>) {
 fuzz_target!(|text: &str| {
     match AnySpec::parse(text, "input") {
         Err(error) => assert!(error.to_string().starts_with("input")),
-        Ok(AnySpec::Phases(spec)) => spec.generator(1, CAPACITY).into_iter().for_each(stay),
+        Ok(AnySpec::Phases(spec)) => Generator::new(&spec, 1, CAPACITY).into_iter().for_each(stay),
         Ok(AnySpec::Jobs(spec)) => {
-            let Ok(mut jobs) = spec.generator(1, CAPACITY) else { return };
+            let Ok(mut jobs) = JobsGenerator::new(&spec, 1, CAPACITY) else { return };
             for job in 0..spec.jobs().count() {
                 stay(std::iter::from_fn(|| jobs.next_of(job)));
             }

@@ -7,25 +7,25 @@
 
 use crate::condition::Reprogrammed;
 use crate::physics::Physics;
+use crate::program::LEVELS;
 use crate::state::State;
-use crate::wordline::Wordline;
 
-/// Applies one-shot reprogramming to a wordline. `loss`: charge that the highest state has lost in `retention` seconds.
-pub(crate) fn apply(physics: &Physics, wordline: &mut Wordline, how: &Reprogrammed, loss: f64, retention: f64, codes: &[u8]) {
+/// Applies one-shot reprogramming to the states of a wordline, one for each of `codes`. `loss`: charge that the highest state has lost in `retention` seconds.
+pub(crate) fn apply(physics: &Physics, states: &mut [State; LEVELS + 1], how: &Reprogrammed, loss: f64, retention: f64, codes: &[u8]) {
     let reprogram = &physics.reprogram;
     let logs = libm::log1p(retention / physics.retention.start);
     let kept = |state: usize| codes[state] & !how.pages;
-    let before = wordline.states;
-    let top_mean = before[wordline.count - 1].mean();
+    let (before, count) = (*states, codes.len());
+    let top_mean = before[count - 1].mean();
     let mut start = 0;
-    while start < wordline.count {
+    while start < count {
         let mut end = start;
-        while end + 1 < wordline.count && kept(end + 1) == kept(start) {
+        while end + 1 < count && kept(end + 1) == kept(start) {
             end += 1;
         }
         for state in start..=end {
             let old = before[state];
-            wordline.states[state] = if state == end {
+            states[state] = if state == end {
                 State { low: old.low + reprogram.disturb, ..old }
             } else {
                 let target = before[end].mean() + reprogram.overshoot + f64::from(how.luck) * reprogram.wordline_sigma;

@@ -181,7 +181,7 @@ impl Wordline {
             carried: condition.carried,
         };
         if let Some(reprogrammed) = &condition.reprogrammed {
-            crate::reprogram::apply(physics, &mut wordline, reprogrammed, drift.loss, condition.retention, model.codes());
+            crate::reprogram::apply(physics, &mut wordline.states, reprogrammed, drift.loss, condition.retention, model.codes());
         }
         wordline
     }

@@ -4,10 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::cells::{CellOptions, CellRange};
+use crate::cells::CellRange;
+use crate::characterize::CharacterizeOptions;
 use crate::chip_fit::ChipTask;
 use crate::columns::ColumnOptions;
 use crate::import::ImportOptions;
+use crate::load::{LengthOptions, LoadOptions};
+use crate::plans::{DriveOptions, ShapeOptions, Starts};
 
 /// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
 #[derive(Debug, Parser)]
@@ -64,95 +67,6 @@ pub(crate) enum Command {
     },
     /// Print a drive's whole checked plan, with the source of every value.
     Describe(DescribeOptions),
-}
-
-/// Options that change a drive's plan and not its cells.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ShapeOptions {
-    /// Change a value of the drive's plan, such as gc.victim=fifo. May be given several times.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// Size of the drive for the host, such as 16GiB: the same chip and share of usable spare, with as many blocks and dies as that needs, or with
-    /// smaller blocks where whole ones would be too few.
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) size: Option<String>,
-}
-
-/// Options that change a drive's plan.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PlanOptions {
-    #[command(flatten)]
-    pub(crate) shape: ShapeOptions,
-    #[command(flatten)]
-    pub(crate) cells: CellOptions,
-}
-
-/// Options that change a drive's plan and its dice.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct DriveOptions {
-    #[command(flatten)]
-    pub(crate) plan: PlanOptions,
-    /// Seed of all random streams (default: the drive's own).
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-}
-
-/// Options of loads, shared by all commands that put a workload on a drive.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct LoadOptions {
-    /// Queue depth of a closed loop, in place of the workload's arrivals.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) qd: Option<u32>,
-    /// Issue a trace's requests at its own times (default for traces that have times).
-    #[arg(long, conflicts_with = "qd")]
-    pub(crate) open_loop: bool,
-    /// Replay speed of a trace with times, in an open loop (default 1).
-    #[arg(long, value_name = "FACTOR")]
-    pub(crate) speed: Option<f64>,
-    /// Treatment of a trace's addresses beyond the drive: reject (default), wrap, scale or compact.
-    #[arg(long, value_name = "HOW")]
-    pub(crate) fit: Option<String>,
-    /// Count malformed trace lines instead of stopping at the first.
-    #[arg(long)]
-    pub(crate) lenient: bool,
-    /// Read a trace as this format instead of recognising it; `wordline help trace` lists the formats.
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<String>,
-    #[command(flatten)]
-    pub(crate) columns: ColumnOptions,
-    /// Records of a trace that share a time because its clock is coarse: spread (evenly over the tick, default) or burst (at once).
-    #[arg(long, value_name = "HOW")]
-    pub(crate) within_tick: Option<String>,
-    /// Share of the drive that is written, in order, before the run (default: the drive's own `fill`).
-    #[arg(long, value_name = "PERCENT")]
-    pub(crate) fill: Option<String>,
-    /// Write the data that a trace reads before it writes it, as it was there when the trace was recorded. No time passes.
-    #[arg(long)]
-    pub(crate) prefill_reads: bool,
-    /// File workloads: share of written data that belongs to secure files (default 100 %). The rest may stay readable on the flash.
-    #[arg(long, value_name = "PERCENT")]
-    pub(crate) secure_fraction: Option<String>,
-}
-
-/// Options on the length of a load. `wear-out` has none of these: its workload goes on until the drive's life ends, and a trace begins again until then.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct LengthOptions {
-    /// Number of times that a trace is played (default 1).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) repeat: Option<u32>,
-    /// Stop after this many requests.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) requests: Option<u64>,
-    /// File workloads: amount written, in capacities of the drive, such as 400% (default: the workload's own).
-    #[arg(long, value_name = "PERCENT")]
-    pub(crate) length: Option<String>,
-    /// Repeat the workload's last phase until throughput and write amplification are steady (SNIA PTS: five rounds within 20 %, drift within 10 %),
-    /// then measure one round more.
-    #[arg(long, conflicts_with = "requests")]
-    pub(crate) until_steady: bool,
-    /// Requests in one round of --until-steady; by default what writes (or reads, if it writes nothing) a quarter of the drive, and at least a fifth.
-    #[arg(long, value_name = "N", requires = "until_steady", conflicts_with = "requests")]
-    pub(crate) round: Option<u64>,
 }
 
 /// Destinations of results.
@@ -445,6 +359,13 @@ pub(crate) struct CompareOptions {
     pub(crate) output: OutputOptions,
 }
 
+impl CompareOptions {
+    /// The starts of the drives.
+    pub(crate) fn start(&self) -> Starts {
+        if self.own_start { Starts::Own } else { Starts::Alike(self.load.fill.is_some()) }
+    }
+}
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WearOutOptions {
     /// A drive's name (see `wordline drives`) or file.
@@ -498,57 +419,6 @@ pub(crate) struct WearOutOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Number of drives at the same time (default: the number of cores).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub(crate) threads: Option<u64>,
-    /// Print no progress on standard error.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-#[command(after_long_help = crate::characterize::benches())]
-pub(crate) struct CharacterizeOptions {
-    /// rber, retention or disturb (every page over a grid of conditions); margins or another table, a section of a chip file; or a bench with conditions of its
-    /// own: the lists below.
-    #[arg(default_value = "rber")]
-    pub(crate) bench: String,
-    /// The chip's name (see `wordline chip`) or file.
-    #[arg(long, default_value = wordline_lab::CHIP, value_name = "NAME|FILE")]
-    pub(crate) chip: String,
-    /// Second chip of the bench reprogram, which compares two (in the papers: mlc48).
-    #[arg(long, value_name = "NAME|FILE")]
-    pub(crate) against: Option<String>,
-    /// Change a value of the chip, such as "physics.wear.erase_share=70 %". May be given several times.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// Print the table of this name as a section of a chip file, where a bench has the same name.
-    #[arg(long)]
-    pub(crate) table: bool,
-    /// Chips, and blocks of each: 4x8, or 16x12 for a table.
-    #[arg(long, value_name = "CHIPSxBLOCKS", allow_hyphen_values = true)]
-    pub(crate) lot: Option<String>,
-    /// P/E counts, such as 0,1k,2k,4k.
-    #[arg(long, value_name = "LIST")]
-    pub(crate) pe: Option<String>,
-    /// Retention times and their temperature, such as 0,1mo,3mo,12mo@30C.
-    #[arg(long, value_name = "LIST[@TEMPERATURE]")]
-    pub(crate) retention: Option<String>,
-    /// Reads of a block before it is measured, such as 0,10k,100k.
-    #[arg(long, value_name = "LIST")]
-    pub(crate) reads: Option<String>,
-    /// Rows of the printed table: chip, block, layer, wordline or page.
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) by: Option<String>,
-    /// Write the raw table, one row for each page and condition, as .csv or .parquet. docs/reference/characterisation.md describes the columns.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Write one self-contained HTML page with figures.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// The seed of the lot: 1, or 1001 for a table, since a table is refused on a drive with the seed of its lot.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Number of threads (default: the number of cores). Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
     /// Print no progress on standard error.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
 use wordline_lab::LabError;
 use wordline_lab::bench::{BENCHES, Bench, Null, On, Setup, Teller};
 use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
@@ -16,11 +17,61 @@ use wordline_pages::number::number;
 use wordline_plan::{Chip, energies};
 use wordline_runs::parallel;
 
-use crate::args::CharacterizeOptions;
 use crate::failure::Failure;
 use crate::files::{self, Pending};
 use crate::places::Places;
 use crate::progress::{Board, Parts};
+
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = benches())]
+pub(crate) struct CharacterizeOptions {
+    /// rber, retention or disturb (every page over a grid of conditions); margins or another table, a section of a chip file; or a bench with conditions of its
+    /// own: the lists below.
+    #[arg(default_value = "rber")]
+    pub(crate) bench: String,
+    /// The chip's name (see `wordline chip`) or file.
+    #[arg(long, default_value = wordline_lab::CHIP, value_name = "NAME|FILE")]
+    pub(crate) chip: String,
+    /// Second chip of the bench reprogram, which compares two (in the papers: mlc48).
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) against: Option<String>,
+    /// Change a value of the chip, such as "physics.wear.erase_share=70 %". May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Print the table of this name as a section of a chip file, where a bench has the same name.
+    #[arg(long)]
+    pub(crate) table: bool,
+    /// Chips, and blocks of each: 4x8, or 16x12 for a table.
+    #[arg(long, value_name = "CHIPSxBLOCKS", allow_hyphen_values = true)]
+    pub(crate) lot: Option<String>,
+    /// P/E counts, such as 0,1k,2k,4k.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) pe: Option<String>,
+    /// Retention times and their temperature, such as 0,1mo,3mo,12mo@30C.
+    #[arg(long, value_name = "LIST[@TEMPERATURE]")]
+    pub(crate) retention: Option<String>,
+    /// Reads of a block before it is measured, such as 0,10k,100k.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) reads: Option<String>,
+    /// Rows of the printed table: chip, block, layer, wordline or page.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Option<String>,
+    /// Write the raw table, one row for each page and condition, as .csv or .parquet. docs/reference/characterisation.md describes the columns.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write one self-contained HTML page with figures.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// The seed of the lot: 1, or 1001 for a table, since a table is refused on a drive with the seed of its lot.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Number of threads (default: the number of cores). Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    /// Print no progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
 
 /// Grids that have a name: P/E counts, retention, reads.
 const GRIDS: [(&str, &str, &str, &str); 3] = [

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::load;
 use crate::logs::LogFiles;
 use crate::places::Places;
-use crate::plans::{Starts, raw_flash_note};
+use crate::plans::raw_flash_note;
 use crate::progress::{Board, Line, Parts};
 use crate::run::{self, Tables};
 use crate::sweep::{self, Sweep};
@@ -60,7 +60,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let names = split(&options.workload);
     let load = options.length.of(options.load.load()?)?;
     let workloads = load_workloads(&names, &load, options)?;
-    load.check(&workloads)?;
+    load.check(workloads.iter().any(Workload::is_trace))?;
     let digests = names.iter().map(|name| command::workload_name(name)).collect::<Result<Vec<WorkloadName>, Failure>>()?;
     let made_by = command::made_by(aged.iter().flat_map(|aged| &aged.plans));
 
@@ -130,7 +130,7 @@ fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
     for cells in options.cells.each() {
         let at: Vec<(Option<Setting>, Vec<Plan>)> = match &sweep {
             Some(sweep) => sweep.plans(options, &cells)?.into_iter().map(|at| (Some(at.swept), at.plans)).collect(),
-            None => vec![(None, options.shape.load_alike(drives, &cells, Starts::asked(options))?)],
+            None => vec![(None, options.shape.load_alike(drives, &cells, options.start())?)],
         };
         let (age, plans) = (cells.asked_age(), &at[0].1);
         if let Some(earlier) = aged.iter().find(|earlier| earlier.swept == at[0].0 && earlier.plans[0].makes_same(&plans[0])) {

@@ -13,7 +13,7 @@ use crate::args::ServeOptions;
 use crate::failure::Failure;
 use crate::files;
 use crate::media_folder;
-use crate::serve::{found_again, units_per_page};
+use crate::returned::{found_again, units_per_page};
 
 /// Where the list of a salvage goes; `None`: it is none. The list must not go into the folder that nothing is written to.
 pub(crate) fn list(options: &ServeOptions) -> Result<Option<&str>, Failure> {

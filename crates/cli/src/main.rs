@@ -30,6 +30,7 @@ mod progress;
 mod readiness;
 mod record;
 mod reproduce;
+mod returned;
 mod run;
 mod serve;
 mod smart;
@@ -136,7 +137,7 @@ mod tests {
     use clap::Args;
 
     use super::*;
-    use crate::args::LoadOptions;
+    use crate::load::LoadOptions;
 
     #[test]
     fn every_command_that_puts_a_load_on_a_drive_has_all_options_of_loads() {

@@ -2,19 +2,31 @@
 
 use std::path::Path;
 
-use wordline_plan::{Plan, begin_alike, read_size, sized_alike};
+use clap::Args;
+use wordline_plan::{Plan, begin_alike, read_size, shaped_as, sized, sized_alike};
 
-use crate::args::{CompareOptions, DriveOptions, PlanOptions, ShapeOptions};
 use crate::cells::CellOptions;
 use crate::failure::Failure;
 use crate::media_folder;
+
+/// Options that change a drive's plan and not its cells.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShapeOptions {
+    /// Change a value of the drive's plan, such as gc.victim=fifo. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Size of the drive for the host, such as 16GiB: the same chip and share of usable spare, with as many blocks and dies as that needs, or with
+    /// smaller blocks where whole ones would be too few.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+}
 
 impl ShapeOptions {
     /// The plan of `drive` with `cells`, and the settings that make it of the one with that name. `more` come after those of the command line.
     pub(crate) fn load(&self, drive: &str, cells: &CellOptions, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
         let (plan, settings) = self.load_whole(drive, cells, more)?;
         let Some(size) = &self.size else { return Ok((plan, settings)) };
-        let (plan, how) = plan.sized(size)?;
+        let (plan, how) = sized(&plan, size)?;
         Ok((plan, [settings, how].concat()))
     }
 
@@ -47,11 +59,6 @@ pub(crate) enum Starts {
 }
 
 impl Starts {
-    /// The starts that a comparison asks for.
-    pub(crate) fn asked(options: &CompareOptions) -> Starts {
-        if options.own_start { Starts::Own } else { Starts::Alike(options.load.fill.is_some()) }
-    }
-
     /// The drives of `plans` with this start.
     pub(crate) fn of(self, plans: Vec<Plan>) -> Result<Vec<Plan>, Failure> {
         match self {
@@ -59,6 +66,15 @@ impl Starts {
             Starts::Alike(fill_is_given) => Ok(begin_alike(plans, fill_is_given)?),
         }
     }
+}
+
+/// Options that change a drive's plan.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlanOptions {
+    #[command(flatten)]
+    pub(crate) shape: ShapeOptions,
+    #[command(flatten)]
+    pub(crate) cells: CellOptions,
 }
 
 impl PlanOptions {
@@ -80,6 +96,16 @@ const ONE_PLACE: &str = "these media were made with second copies of out-of-band
 /// Note on media that were made without second copies.
 const WITHOUT_COPIES: &str = "these media were made without a second copy of out-of-band marks: if a page cannot be read after a power cut, \
      an older version of what it held may be handed out; a folder that is made anew has it";
+
+/// Options that change a drive's plan and its dice.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DriveOptions {
+    #[command(flatten)]
+    pub(crate) plan: PlanOptions,
+    /// Seed of all random streams (default: the drive's own).
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
 
 impl DriveOptions {
     /// As [`PlanOptions::load`], with the seed asked for.
@@ -144,7 +170,7 @@ impl DriveOptions {
         if let (Some(kept), Ok(size)) = (media_folder::kept_plan(folder), read_size(size)) {
             let (whole, settings) = self.plan.shape.load_whole(drive, &self.plan.cells, more)?;
             if kept.build().exported() == size
-                && let Ok((plan, how)) = whole.shaped_as(&kept)
+                && let Ok((plan, how)) = shaped_as(&whole, &kept)
                 && plan.media_number() == kept.media_number()
             {
                 return Ok((self.seeded(plan)?, [settings, how].concat()));

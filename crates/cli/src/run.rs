@@ -33,7 +33,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     };
     let load = options.length.of(options.load.load()?)?;
     let workload = load::workload(&options.workload, &load)?;
-    load.check(std::slice::from_ref(&workload))?;
+    load.check(workload.is_trace())?;
     let faults = faults(options)?;
     faults.check(&plan.build().sheet.geometry).map_err(RunError::from)?;
     let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by([&plan]));

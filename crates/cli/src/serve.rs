@@ -8,14 +8,14 @@ use std::time::Duration;
 use listenfd::ListenFd;
 use wordline_block::Disk;
 use wordline_chip::{RamPayload, Sanitisation};
-use wordline_drive::{Config as DriveConfig, Recovery, Watched};
+use wordline_drive::{Config as DriveConfig, Watched};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::declaration::Need;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_live::doors::{Address, Listener};
 use wordline_live::{
-    About, LiveDisk, MediaStore, MetricsDoor, Opened, Stop, Timing, Watch, control_on, open_control, open_metrics, open_or_make,
-    replace_missing, watch,
+    About, LiveDisk, MediaStore, MetricsDoor, Opened, Stop, Timing, control_on, open_control, open_metrics, open_or_make, replace_missing,
+    watch,
 };
 use wordline_nbd::{Access, Export};
 use wordline_plan::Plan;
@@ -28,6 +28,7 @@ use crate::files;
 use crate::looking;
 use crate::media_folder;
 use crate::readiness::{self, State};
+use crate::returned::{found_again, units_per_page};
 use crate::stopping;
 
 /// Where time matters, a connection stays awake for so long after each request: about as long as a drive takes for one.
@@ -276,10 +277,6 @@ fn reserve(config: &DriveConfig) -> u64 {
     (buffers + blocks).min(ENOUGH)
 }
 
-pub(crate) fn units_per_page(config: &DriveConfig) -> u32 {
-    (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32
-}
-
 fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
     let build = move || {
         let (sheet, units) = (config.sheet, units_per_page(&config));
@@ -290,35 +287,6 @@ fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
         (drive, ())
     };
     LiveDisk::start_kept(build, timing, about)
-}
-
-/// A line on how a drive has found itself again: after how long, and how it had ended.
-pub(crate) fn found_again(drive: &Watched<Watch>, took: Duration) -> String {
-    let recoveries: Vec<_> = drive.firmware().iter().filter_map(|core| core.recovery()).collect();
-    let sum = |of: fn(&Recovery) -> u64| recoveries.iter().map(of).sum::<u64>();
-    let pages = sum(|recovery| recovery.pages);
-    let how = if recoveries.iter().all(|recovery| recovery.is_clean) { "clean: it was stopped in good order" } else { "it was cut off" };
-    let mut said = format!("back after {:.1} s: {how}; {pages} pages read", took.as_secs_f64());
-    let (lost, refused, unsealed) = (sum(|recovery| recovery.lost), sum(|recovery| recovery.refused), sum(|recovery| recovery.unsealed));
-    let failed: Vec<String> = drive.failed_dies().map(|die| die.0.to_string()).collect();
-    if !failed.is_empty() {
-        said += &format!("\ndies that have failed: {}", failed.join(", "));
-    }
-    if lost > 0 {
-        said += &format!("\n{lost} units are lost to pages that cannot be read: they answer EIO until they are written again");
-    }
-    if refused > 0 {
-        said += &format!(
-            "\n{refused} units are refused, as nobody can tell whether what there is of them is the newest: they answer EIO until they are written or trimmed"
-        );
-    }
-    if unsealed > 0 {
-        said += &format!("\nother pages that cannot be read, and held nothing that a flush had covered: {unsealed}");
-    }
-    if drive.is_worn_out() {
-        said += "\nthe drive takes no more writes, as a firmware core has no room for them: replace it";
-    }
-    said
 }
 
 fn on_media(

@@ -6,7 +6,6 @@ use wordline_plan::{Plan, sized_alike};
 use crate::args::CompareOptions;
 use crate::cells::CellOptions;
 use crate::failure::Failure;
-use crate::plans::Starts;
 
 /// The share of raw flash that the host does not see.
 const SPARE: &str = "mapping.over_provisioning";
@@ -81,7 +80,7 @@ impl Sweep {
         let setting = format!("{}={value}", self.key);
         let load = |drive: &String| options.shape.load_whole(drive, cells, &[&setting]);
         let plans = options.drives.iter().map(|drive| load(drive).map(|(plan, _)| plan).map_err(|why| self.refused(value, drive, &why)));
-        Starts::asked(options).of(plans.collect::<Result<_, Failure>>()?)
+        options.start().of(plans.collect::<Result<_, Failure>>()?)
     }
 
     fn refused(&self, value: &str, drive: &str, why: &dyn std::fmt::Display) -> Failure {
@@ -95,7 +94,9 @@ impl Sweep {
         let sized = match sized_alike(&all, size) {
             Ok(sized) => sized,
             Err(why) => {
-                let alone = |plans: &Vec<Plan>| plans.iter().find_map(|plan| Some((plan.name().to_owned(), plan.sized(size).err()?)));
+                let alone = |plans: &Vec<Plan>| {
+                    plans.iter().find_map(|plan| Some((plan.name().to_owned(), wordline_plan::sized(plan, size).err()?)))
+                };
                 let first = self.values.iter().zip(own).find_map(|(value, plans)| Some((value, alone(plans)?)));
                 return Err(match first {
                     Some((value, (drive, why))) => self.refused(value, &drive, &why),
@@ -117,10 +118,10 @@ impl Sweep {
         own: &[Vec<Plan>],
     ) -> Result<Vec<Vec<Plan>>, Failure> {
         debug_assert_eq!(options.shape.size.as_deref(), Some(size), "the size is that of the command line");
-        let base = options.shape.load_alike(&options.drives, cells, Starts::asked(options))?;
+        let base = options.shape.load_alike(&options.drives, cells, options.start())?;
         let at = |(value, plans): (&String, &Vec<Plan>)| -> Result<Vec<Plan>, Failure> {
             let on = |(plan, base): (&Plan, &Plan)| {
-                let (plan, _) = plan.on_flash_of(base).map_err(|why| self.refused(value, plan.name(), &why))?;
+                let (plan, _) = wordline_plan::on_flash_of(plan, base).map_err(|why| self.refused(value, plan.name(), &why))?;
                 let note = format!(
                     "--size {size} is what the host sees at the drive's own share of spare flash; at each value it sees what leaves as much of the same {} of \
                      flash usable as that value does at the drive's own size",

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use wordline_pages::timeline::{Timeline, Trace, Window};
+use wordline_pages::timeline::{self, Timeline, Trace, Window};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
 
@@ -50,7 +50,7 @@ pub(crate) fn explain(options: &ExplainOptions) -> Result<(), Failure> {
     let mut places = Places::reading([&options.file]);
     options.html.iter().try_for_each(|path| places.write_page(path))?;
     let trace = Trace::read(&text).map_err(|error| Failure::Usage(format!("{}: {error}", options.file.display())))?;
-    let explained = trace.slowest_explained(options.slowest as usize, options.op.as_deref());
+    let explained = timeline::slowest_explained(&trace, options.slowest as usize, options.op.as_deref());
     let kind = match options.op.as_deref() {
         None => "requests".to_owned(),
         Some("flush") => "flushes".to_owned(),
@@ -62,7 +62,7 @@ pub(crate) fn explain(options: &ExplainOptions) -> Result<(), Failure> {
     };
     if let Some(path) = &options.html {
         let name = options.file.file_name().unwrap_or_default().to_string_lossy();
-        files::write(path, trace.page(&name, options.slowest as usize, options.op.as_deref()).as_bytes())?;
+        files::write(path, timeline::page(&trace, &name, options.slowest as usize, options.op.as_deref()).as_bytes())?;
         eprintln!("wordline: charts in {}", path.display());
     }
     files::write_or_print("-", format!("{head}\n\n{}", explained.text).trim_end())

@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 
-use wordline_workload::trace::{OutputFormat, ReadOptions, TraceStats};
+use wordline_workload::trace::{OnFault, OutputFormat, ReadOptions, TraceStats};
 use wordline_workload::{TraceError, TraceInfo, TraceReader, trace};
 
 use crate::args::{TraceCommand, TraceOptions};
 use crate::failure::Failure;
 use crate::files;
-use crate::load::read_options;
+use crate::load::format;
 use crate::places::Places;
 
 pub(crate) fn trace(options: &TraceOptions) -> Result<(), Failure> {
@@ -88,4 +88,15 @@ fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> R
     }
     eprintln!("wordline: {told}");
     Ok(())
+}
+
+/// How to read a trace.
+fn read_options(options: &TraceOptions) -> Result<ReadOptions, Failure> {
+    Ok(ReadOptions {
+        format: format(options.format.as_deref())?,
+        on_fault: if options.lenient { OnFault::Skip } else { OnFault::Stop },
+        time_unit: options.columns.time_unit()?,
+        sector: options.columns.sector()?,
+        spaces: options.columns.spaces()?.unwrap_or_default(),
+    })
 }

@@ -37,7 +37,7 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
     let plans = plans.into_iter().map(|plan| options.options.seeded(plan)).collect::<Result<Vec<Plan>, Failure>>()?;
     let load = options.load.load()?;
     let workload = load::workload(&options.workload, &load)?;
-    load.check(std::slice::from_ref(&workload))?;
+    load.check(workload.is_trace())?;
     let repeats = Repeated::of(&workload)?.told().to_owned();
     let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by(&plans));
 

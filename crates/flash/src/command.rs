@@ -2,7 +2,7 @@
 
 use wordline_units::{BlockId, Bytes, PageId, PlaneId};
 
-use crate::operation::Sanitisation;
+use crate::sanitisation::Sanitisation;
 
 /// The most planes a die may have.
 pub const PLANES_MAX: usize = 4;

@@ -18,6 +18,7 @@ pub mod margins;
 pub mod offsets;
 pub mod operation;
 pub mod program;
+pub mod sanitisation;
 pub mod sheet;
 pub mod tables;
 
@@ -25,9 +26,8 @@ pub use command::{Command, Feature, PlaneSet, Stop, Target};
 pub use erase::EraseSettings;
 pub use margins::{MarginStep, Margins, WindowMargin};
 pub use offsets::{ReadOffsets, ReadSets};
-pub use operation::{
-    EraseTrace, Failed, Mark, Operation, OperationKind, Origin, ReadTry, Report, Sanitisation, Spans, Status, Stopped, Tally,
-};
+pub use operation::{EraseTrace, Failed, Mark, Operation, OperationKind, Origin, ReadTry, Report, Spans, Status, Stopped, Tally};
 pub use program::{ProgramSettings, ProgramTrace};
+pub use sanitisation::Sanitisation;
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};
 pub use tables::Tables;

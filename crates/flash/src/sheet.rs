@@ -3,7 +3,7 @@
 use wordline_units::{Geometry, Nanos};
 
 use crate::command::Stop;
-use crate::operation::Sanitisation;
+use crate::sanitisation::Sanitisation;
 
 /// What one program command fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,7 +27,7 @@ fn set(setup: &Setup, name: &str, more: &[&str]) -> Result<Plan, LabError> {
 
 fn of_size(setup: &Setup, plan: Plan, size: &str) -> Result<Plan, LabError> {
     let plan = plan.with_seed(setup.seed);
-    Ok(if size == "whole" { plan } else { plan.sized(size)?.0 })
+    Ok(if size == "whole" { plan } else { wordline_plan::sized(&plan, size)?.0 })
 }
 
 /// The workload of files that comes with Wordline under this name.

@@ -12,11 +12,11 @@ use wordline_units::{Bytes, Celsius, DieId, Nanos};
 
 use crate::disk::Answer;
 use crate::errand::Errand;
-use crate::faults::{Darkness, Harm, Harmed};
+use crate::faults::{self, Darkness, Harm, Harmed};
 use crate::hints::{Change, RANGES_MAX};
-use crate::lost::LostFound;
+use crate::lost::{self, LostFound};
 use crate::record::Recording;
-use crate::smart::Smart;
+use crate::smart::{Smart, smart};
 use crate::worker::{Lateness, Worker};
 
 /// A question, or an order.
@@ -154,7 +154,7 @@ impl Worker {
                 Err(refused) => refused,
             },
             Query::Lost { from, end, element } => match within(from, end) {
-                Ok(end) => self.lost(from, end, element),
+                Ok(end) => lost::lost(&self.drive, from, end, element),
                 Err(refused) => refused,
             },
             Query::Hint { from, end, change } => match within(from, end) {
@@ -163,7 +163,7 @@ impl Worker {
                 Err(refused) => refused,
             },
             Query::Hints => Told::Hints(self.hints.all().collect()),
-            Query::Harm(harm) => self.harm(harm),
+            Query::Harm(harm) => faults::harm(&mut self.drive, &self.recorders, harm),
             Query::OnPowerCut(darkness) => {
                 self.darkness = Some(darkness);
                 Told::Done
@@ -215,11 +215,11 @@ impl Worker {
                 .keeper
                 .trouble()
                 .or_else(|| self.keeper.catches_up().and_then(|()| self.keeper.admits()).err().map(|refused| refused.why))
-                .or_else(|| self.loss()),
+                .or_else(|| lost::loss(&self.drive)),
             recordings: self.recorders.len(),
             hints: self.hints.all().count(),
             faults: self.drive.faults().len(),
-            smart: self.smart(),
+            smart: smart(&self.drive, self.trims),
         }
     }
 

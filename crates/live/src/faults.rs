@@ -9,7 +9,7 @@ use wordline_units::{BlockId, DieId, FlashOp, PageId, PlaneId};
 
 use crate::ask::Told;
 use crate::disk::Watch;
-use crate::worker::Worker;
+use crate::record::{Recorder, note_all};
 
 /// Mapping units in one order, at most.
 const UNITS_MAX: u64 = 1 << 16;
@@ -62,153 +62,157 @@ impl std::fmt::Debug for Darkness {
     }
 }
 
-impl Worker {
-    pub(crate) fn harm(&mut self, harm: Harm) -> Told {
-        let done = match harm {
-            Harm::Reads { from, end, reads } => {
-                return self.harm_pages(
-                    from,
-                    end,
-                    |drive, page| {
-                        let (die, plane, block, page) = page;
-                        drive.inject(Fault::Die(die, DieFault::Read { plane, block, page, reads }));
-                        true
-                    },
-                    "cannot be read from here on",
-                );
+/// Does `harm` to the drive, and adds notes on it to the recordings.
+pub(crate) fn harm(drive: &mut Watched<Watch>, recorders: &[Recorder], harm: Harm) -> Told {
+    let done = match harm {
+        Harm::Reads { from, end, reads } => {
+            return harm_pages(
+                (drive, recorders),
+                from,
+                end,
+                |drive, page| {
+                    let (die, plane, block, page) = page;
+                    drive.inject(Fault::Die(die, DieFault::Read { plane, block, page, reads }));
+                    true
+                },
+                "cannot be read from here on",
+            );
+        }
+        Harm::Corrupt { from, end, seed } => {
+            let seed = seed.unwrap_or(drive.config().seed);
+            return harm_pages(
+                (drive, recorders),
+                from,
+                end,
+                |drive, (die, plane, block, page)| drive.corrupt(&FlashPlace { die, plane, block, page, unit: 0 }, seed),
+                "is corrupt from here on",
+            );
+        }
+        Harm::Programs { die, programs } => is_die(drive, die).map(|()| {
+            let fault = match die {
+                Some(die) => Fault::Die(die, DieFault::Program { programs }),
+                None => Fault::Program { programs },
+            };
+            drive.inject(fault);
+            format!("the next {programs} programs{} fail", die.map_or(String::new(), |die| format!(" of die {}", die.0)))
+        }),
+        Harm::Power { after, seed } => {
+            drive.inject(Fault::Power { after, seed: seed.unwrap_or(drive.config().seed) });
+            Ok(format!("the power goes after {after} programs and erases"))
+        }
+        Harm::Die { die, silent } => is_die(drive, Some(die)).map(|()| {
+            drive.inject(Fault::Die(die, DieFault::Die { silent }));
+            format!("die {} fails{}", die.0, if silent { " and falls silent" } else { "" })
+        }),
+        Harm::Plane { die, plane } => is_part(drive, die, Some(plane), 0).map(|()| {
+            drive.inject(Fault::Die(die, DieFault::Plane(PlaneId(plane as u8))));
+            format!("plane {plane} of die {} fails", die.0)
+        }),
+        Harm::Blocks { die, plane, first, last } => is_part(drive, die, plane, last).map(|()| {
+            let planes = drive.config().sheet.geometry.planes;
+            for plane in plane.map_or(0..planes, |plane| plane..plane + 1) {
+                let fault = DieFault::Blocks { plane: PlaneId(plane as u8), first: BlockId(first), last: BlockId(last) };
+                drive.inject(Fault::Die(die, fault));
             }
-            Harm::Corrupt { from, end, seed } => {
-                let seed = seed.unwrap_or(self.drive.config().seed);
-                return self.harm_pages(
-                    from,
-                    end,
-                    |drive, (die, plane, block, page)| drive.corrupt(&FlashPlace { die, plane, block, page, unit: 0 }, seed),
-                    "is corrupt from here on",
-                );
+            format!("blocks {first} to {last} of die {} fail", die.0)
+        }),
+        Harm::List => return Told::Faults(drive.faults()),
+        Harm::Clear => {
+            drive.clear_faults();
+            Ok("faults of reads, programs and power are taken back".to_owned())
+        }
+    };
+    match done {
+        Ok(what) => {
+            note_all(recorders, drive.now(), format!("{what} from here on, which a replay does not know"));
+            Told::Done
+        }
+        Err(why) => Told::Refused(why),
+    }
+}
+
+/// Do `harm` to each flash page that holds any of the bytes from `from` to `end`.
+fn harm_pages(
+    (drive, recorders): (&mut Watched<Watch>, &[Recorder]),
+    from: u64,
+    end: u64,
+    mut harm: impl FnMut(&mut Watched<Watch>, PageOf) -> bool,
+    what: &str,
+) -> Told {
+    let size = drive.config().exported().0;
+    let unit = drive.unit_bytes().0;
+    let end = if end == u64::MAX { size } else { end };
+    if from >= end || end > size {
+        return Told::Refused(format!("bytes {from} to {end}: the drive has {size}"));
+    }
+    let units = from / unit..end.div_ceil(unit);
+    if units.end - units.start > UNITS_MAX {
+        return Told::Refused(format!("\"length\": more than {UNITS_MAX} mapping units of {unit} bytes: expected less"));
+    }
+    let mut harmed = Harmed::default();
+    for number in units {
+        let located = drive.locate(number * unit / SECTOR_BYTES);
+        match located.on_flash {
+            Some(place) => {
+                harmed.covered += u64::from(located.is_buffered);
+                harmed.pages.insert((place.die, place.plane, place.block, place.page));
             }
-            Harm::Programs { die, programs } => self.is_die(die).map(|()| {
-                let fault = match die {
-                    Some(die) => Fault::Die(die, DieFault::Program { programs }),
-                    None => Fault::Program { programs },
-                };
-                self.drive.inject(fault);
-                format!("the next {programs} programs{} fail", die.map_or(String::new(), |die| format!(" of die {}", die.0)))
-            }),
-            Harm::Power { after, seed } => {
-                self.drive.inject(Fault::Power { after, seed: seed.unwrap_or(self.drive.config().seed) });
-                Ok(format!("the power goes after {after} programs and erases"))
-            }
-            Harm::Die { die, silent } => self.is_die(Some(die)).map(|()| {
-                self.drive.inject(Fault::Die(die, DieFault::Die { silent }));
-                format!("die {} fails{}", die.0, if silent { " and falls silent" } else { "" })
-            }),
-            Harm::Plane { die, plane } => self.is_part(die, Some(plane), 0).map(|()| {
-                self.drive.inject(Fault::Die(die, DieFault::Plane(PlaneId(plane as u8))));
-                format!("plane {plane} of die {} fails", die.0)
-            }),
-            Harm::Blocks { die, plane, first, last } => self.is_part(die, plane, last).map(|()| {
-                let planes = self.drive.config().sheet.geometry.planes;
-                for plane in plane.map_or(0..planes, |plane| plane..plane + 1) {
-                    let fault = DieFault::Blocks { plane: PlaneId(plane as u8), first: BlockId(first), last: BlockId(last) };
-                    self.drive.inject(Fault::Die(die, fault));
-                }
-                format!("blocks {first} to {last} of die {} fail", die.0)
-            }),
-            Harm::List => return Told::Faults(self.drive.faults()),
-            Harm::Clear => {
-                self.drive.clear_faults();
-                Ok("faults of reads, programs and power are taken back".to_owned())
-            }
-        };
-        match done {
-            Ok(what) => {
-                self.note(format!("{what} from here on, which a replay does not know"));
-                Told::Done
-            }
-            Err(why) => Told::Refused(why),
+            None if located.is_buffered => harmed.buffered += 1,
+            None => harmed.unmapped += 1,
         }
     }
+    harmed.pages.retain(|&page| harm(drive, page));
+    if harmed.pages.is_empty() {
+        return Told::Refused(if harmed.buffered > 0 {
+            format!("bytes {from} to {end} are in the write buffer and on no flash page yet: flush first")
+        } else {
+            format!("bytes {from} to {end} were never written, or were trimmed: there is no flash page that could fail")
+        });
+    }
+    for (die, plane, block, page) in harmed.pages.iter().take(4) {
+        note_all(
+            recorders,
+            drive.now(),
+            format!("page {} of block {} of plane {} of die {} {what}, which a replay does not know", page.0, block.0, plane.0, die.0),
+        );
+    }
+    if harmed.pages.len() > 4 {
+        note_all(recorders, drive.now(), format!("and so do {} more pages", harmed.pages.len() - 4));
+    }
+    Told::Harmed(harmed)
+}
 
-    /// Do `harm` to each flash page that holds any of the bytes from `from` to `end`.
-    fn harm_pages(&mut self, from: u64, end: u64, mut harm: impl FnMut(&mut Watched<Watch>, PageOf) -> bool, what: &str) -> Told {
-        let size = self.drive.config().exported().0;
-        let unit = self.drive.unit_bytes().0;
-        let end = if end == u64::MAX { size } else { end };
-        if from >= end || end > size {
-            return Told::Refused(format!("bytes {from} to {end}: the drive has {size}"));
-        }
-        let units = from / unit..end.div_ceil(unit);
-        if units.end - units.start > UNITS_MAX {
-            return Told::Refused(format!("\"length\": more than {UNITS_MAX} mapping units of {unit} bytes: expected less"));
-        }
-        let mut harmed = Harmed::default();
-        for number in units {
-            let located = self.drive.locate(number * unit / SECTOR_BYTES);
-            match located.on_flash {
-                Some(place) => {
-                    harmed.covered += u64::from(located.is_buffered);
-                    harmed.pages.insert((place.die, place.plane, place.block, place.page));
-                }
-                None if located.is_buffered => harmed.buffered += 1,
-                None => harmed.unmapped += 1,
-            }
-        }
-        let drive = &mut self.drive;
-        harmed.pages.retain(|&page| harm(drive, page));
-        if harmed.pages.is_empty() {
-            return Told::Refused(if harmed.buffered > 0 {
-                format!("bytes {from} to {end} are in the write buffer and on no flash page yet: flush first")
+fn is_die(drive: &Watched<Watch>, die: Option<DieId>) -> Result<(), String> {
+    let dies = drive.config().sheet.geometry.dies();
+    match die {
+        Some(die) if u32::from(die.0) >= dies => Err(format!("die {}: the drive has {dies}, counted from 0", die.0)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn is_part(drive: &Watched<Watch>, die: DieId, plane: Option<u32>, block: u32) -> Result<(), String> {
+    is_die(drive, Some(die))?;
+    let geometry = drive.config().sheet.geometry;
+    if let Some(plane) = plane.filter(|&plane| plane >= geometry.planes) {
+        return Err(format!("plane {plane}: a die has {}, counted from 0", geometry.planes));
+    }
+    if block >= geometry.blocks {
+        return Err(format!("block {block}: a plane has {}, counted from 0", geometry.blocks));
+    }
+    Ok(())
+}
+
+/// The power cut in words.
+pub(crate) fn in_words(cut: &PowerCut) -> String {
+    match cut.torn {
+        None => "the power is cut, as ordered".to_owned(),
+        Some((op, die, block, page)) => {
+            let op = if op == FlashOp::Erase {
+                format!("erase of block {}", block.0)
             } else {
-                format!("bytes {from} to {end} were never written, or were trimmed: there is no flash page that could fail")
-            });
-        }
-        for (die, plane, block, page) in harmed.pages.iter().take(4) {
-            self.note(format!(
-                "page {} of block {} of plane {} of die {} {what}, which a replay does not know",
-                page.0, block.0, plane.0, die.0
-            ));
-        }
-        if harmed.pages.len() > 4 {
-            self.note(format!("and so do {} more pages", harmed.pages.len() - 4));
-        }
-        Told::Harmed(harmed)
-    }
-
-    fn is_die(&self, die: Option<DieId>) -> Result<(), String> {
-        let dies = self.drive.config().sheet.geometry.dies();
-        match die {
-            Some(die) if u32::from(die.0) >= dies => Err(format!("die {}: the drive has {dies}, counted from 0", die.0)),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    fn is_part(&self, die: DieId, plane: Option<u32>, block: u32) -> Result<(), String> {
-        self.is_die(Some(die))?;
-        let geometry = self.drive.config().sheet.geometry;
-        if let Some(plane) = plane.filter(|&plane| plane >= geometry.planes) {
-            return Err(format!("plane {plane}: a die has {}, counted from 0", geometry.planes));
-        }
-        if block >= geometry.blocks {
-            return Err(format!("block {block}: a plane has {}, counted from 0", geometry.blocks));
-        }
-        Ok(())
-    }
-
-    /// Ends the drive after a power cut on demand: nothing more is answered or written down.
-    pub(crate) fn go_dark(mut self, cut: &PowerCut) {
-        let what = match cut.torn {
-            None => "the power is cut, as ordered".to_owned(),
-            Some((op, die, block, page)) => {
-                let op = if op == FlashOp::Erase {
-                    format!("erase of block {}", block.0)
-                } else {
-                    format!("program of block {} from page {} on", block.0, page.0)
-                };
-                format!("the power is cut, as ordered, during the {op} of die {}", die.0)
-            }
-        };
-        if let Some(Darkness(then)) = self.darkness.take() {
-            then(&what);
+                format!("program of block {} from page {} on", block.0, page.0)
+            };
+            format!("the power is cut, as ordered, during the {op} of die {}", die.0)
         }
     }
 }

@@ -94,3 +94,8 @@ impl Drop for Recording {
         self.state.is_gone.store(true, Ordering::Release);
     }
 }
+
+/// Adds a note to all recordings about an event that they have no columns for.
+pub(crate) fn note_all(recorders: &[Recorder], now: Nanos, note: String) {
+    recorders.iter().for_each(|recorder| recorder.note(now, note.clone()));
+}

@@ -1,10 +1,10 @@
 //! Health counters of a drive, as in SMART and NVMe's health log.
 
-use wordline_drive::Health;
+use wordline_drive::{Health, Watched};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Cause, FlashOp, HostOp};
 
-use crate::worker::Worker;
+use crate::disk::Watch;
 
 /// Counts of the firmware over all its starts, and of this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,42 +59,50 @@ impl Smart {
     }
 }
 
-impl Worker {
-    /// Starts of the drive, from the firmware's journals.
-    fn history(&self) -> Life {
-        // Each core has a journal of its own, and all of them start and stop together.
-        let mut life = Life::default();
-        for history in self.drive.firmware().iter().map(|core| core.history()) {
-            life.power_cycles = life.power_cycles.max(history.starts);
-            life.unsafe_shutdowns = life.unsafe_shutdowns.max(history.unsafe_shutdowns);
-            life.units_lost += history.units_lost;
-        }
-        life
-    }
+/// Counts of trims since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trims {
+    /// Bytes that were written with zeroes.
+    pub(crate) zeroed: u64,
+    /// Trims of clients that freed no unit.
+    pub(crate) freed_nothing: u64,
+}
 
-    pub(crate) fn smart(&self) -> Smart {
-        let config = self.drive.config();
-        let totals = self.drive.observer.1.so_far();
-        let (mut blocks, mut sum, mut erases_max) = (0u64, 0u64, 0);
-        for block in self.drive.blocks().filter(|block| block.state != wordline_engine::BlockState::Bad) {
-            blocks += 1;
-            sum += u64::from(block.erases);
-            erases_max = erases_max.max(block.erases);
-        }
-        let bytes = |op| Bytes(totals.host(op).sectors * SECTOR_BYTES);
-        Smart {
-            media_errors: Cause::ALL.into_iter().map(|cause| totals.flash(FlashOp::Read, cause).failed).sum(),
-            life: self.history(),
-            health: self.drive.health(),
-            erases_mean: if blocks == 0 { 0.0 } else { sum as f64 / blocks as f64 },
-            erases_max,
-            endurance: config.faults.endurance,
-            host_written: bytes(HostOp::Write),
-            host_read: bytes(HostOp::Read),
-            zeroed_by_trims: Bytes(self.zeroed_by_trims),
-            trims_freed_nothing: self.trims_freed_nothing,
-            flash_written: Bytes(totals.pages_programmed() * config.sheet.geometry.page.0),
-            dead_dies: self.drive.failed_dies().count() as u32,
-        }
+/// Starts of the drive, from the firmware's journals.
+fn history(drive: &Watched<Watch>) -> Life {
+    // Each core has a journal of its own, and all of them start and stop together.
+    let mut life = Life::default();
+    for history in drive.firmware().iter().map(|core| core.history()) {
+        life.power_cycles = life.power_cycles.max(history.starts);
+        life.unsafe_shutdowns = life.unsafe_shutdowns.max(history.unsafe_shutdowns);
+        life.units_lost += history.units_lost;
+    }
+    life
+}
+
+/// The counters of `drive` now, beside those of trims that its worker keeps.
+pub(crate) fn smart(drive: &Watched<Watch>, trims: Trims) -> Smart {
+    let config = drive.config();
+    let totals = drive.observer.1.so_far();
+    let (mut blocks, mut sum, mut erases_max) = (0u64, 0u64, 0);
+    for block in drive.blocks().filter(|block| block.state != wordline_engine::BlockState::Bad) {
+        blocks += 1;
+        sum += u64::from(block.erases);
+        erases_max = erases_max.max(block.erases);
+    }
+    let bytes = |op| Bytes(totals.host(op).sectors * SECTOR_BYTES);
+    Smart {
+        media_errors: Cause::ALL.into_iter().map(|cause| totals.flash(FlashOp::Read, cause).failed).sum(),
+        life: history(drive),
+        health: drive.health(),
+        erases_mean: if blocks == 0 { 0.0 } else { sum as f64 / blocks as f64 },
+        erases_max,
+        endurance: config.faults.endurance,
+        host_written: bytes(HostOp::Write),
+        host_read: bytes(HostOp::Read),
+        zeroed_by_trims: Bytes(trims.zeroed),
+        trims_freed_nothing: trims.freed_nothing,
+        flash_written: Bytes(totals.pages_programmed() * config.sheet.geometry.page.0),
+        dead_dies: drive.failed_dies().count() as u32,
     }
 }

@@ -2,9 +2,11 @@
 
 use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES};
 use wordline_block::{ContextStatus, Done, Extent, Hints, Reply, Session, allocation};
+use wordline_drive::Watched;
 use wordline_units::host::SECTOR_BYTES;
 
-use crate::worker::Worker;
+use crate::disk::Watch;
+use crate::hints::HintMap;
 
 /// Context with the places of data. Bit 0: lost or refused, by the firmware's own tables. Bit 1: at risk, as its array is degraded. Bit 2: being
 /// rebuilt. Bit 3: some of the mapping unit is in the write buffer. Bit 4: the unit is on flash. A drive alone sets neither bit 1 nor bit 2.
@@ -20,46 +22,44 @@ const ON_FLASH: u32 = 1 << 4;
 const ALLOCATION_AT: usize = 0;
 const MEDIA_AT: usize = 1;
 
-impl Worker {
-    /// Answers a block status for each context that the client chose.
-    pub(crate) fn status(&self, offset: u64, length: u64, session: &Session, done: Done) {
-        let known: Vec<(usize, Vec<Extent>)> = session
-            .contexts
-            .iter()
-            .map(|&context| {
-                let extents = match context {
-                    ALLOCATION_AT => self.by_unit(offset, length, |at| self.allocated(at)),
-                    MEDIA_AT => extents(offset, length, |at| self.media(at)),
-                    _ => extents(offset, length, |at| {
-                        let (hints, until) = self.hints.at(at);
-                        (hint_flags(hints.or(session.hints)), until)
-                    }),
-                };
-                (context, extents)
-            })
-            .collect();
-        let all: Vec<ContextStatus<'_>> = known.iter().map(|(context, extents)| ContextStatus { context: *context, extents }).collect();
-        done.reply(Reply::Status(&all));
-    }
+/// Answers a block status for each context that the client chose.
+pub(crate) fn status(drive: &Watched<Watch>, hinted: &HintMap, (offset, length): (u64, u64), session: &Session, done: Done) {
+    let answers: Vec<(usize, Vec<Extent>)> = session
+        .contexts
+        .iter()
+        .map(|&context| {
+            let extents = match context {
+                ALLOCATION_AT => by_unit(drive, offset, length, |at| allocated(drive, at)),
+                MEDIA_AT => extents(offset, length, |at| media(drive, at)),
+                _ => extents(offset, length, |at| {
+                    let (hints, until) = hinted.at(at);
+                    (hint_flags(hints.or(session.hints)), until)
+                }),
+            };
+            (context, extents)
+        })
+        .collect();
+    let all: Vec<ContextStatus<'_>> = answers.iter().map(|(context, extents)| ContextStatus { context: *context, extents }).collect();
+    done.reply(Reply::Status(&all));
+}
 
-    fn by_unit(&self, offset: u64, length: u64, flags: impl Fn(u64) -> u32) -> Vec<Extent> {
-        let unit = self.drive.unit_bytes().0;
-        extents(offset, length, |at| (flags(at), (at / unit + 1) * unit))
-    }
+fn by_unit(drive: &Watched<Watch>, offset: u64, length: u64, flags: impl Fn(u64) -> u32) -> Vec<Extent> {
+    let unit = drive.unit_bytes().0;
+    extents(offset, length, |at| (flags(at), (at / unit + 1) * unit))
+}
 
-    /// Allocation flags of the unit at byte `at`: mapped or in the buffer, or not.
-    fn allocated(&self, at: u64) -> u32 {
-        if self.drive.holds(at / SECTOR_BYTES) { 0 } else { allocation::HOLE | allocation::ZERO }
-    }
+/// Allocation flags of the unit at byte `at`: mapped or in the buffer, or not.
+fn allocated(drive: &Watched<Watch>, at: u64) -> u32 {
+    if drive.holds(at / SECTOR_BYTES) { 0 } else { allocation::HOLE | allocation::ZERO }
+}
 
-    /// Flags of the byte at `at`, by the firmware's own tables, and the end of their stretch.
-    fn media(&self, at: u64) -> (u32, u64) {
-        let (loss, until) = self.drive.loss_at(at / SECTOR_BYTES);
-        let located = self.drive.locate(at / SECTOR_BYTES);
-        let set = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
-        let flags = set(loss.is_some(), LOST) | set(located.is_buffered, BUFFERED) | set(located.on_flash.is_some(), ON_FLASH);
-        (flags, until * SECTOR_BYTES)
-    }
+/// Flags of the byte at `at`, by the firmware's own tables, and the end of their stretch.
+fn media(drive: &Watched<Watch>, at: u64) -> (u32, u64) {
+    let (loss, until) = drive.loss_at(at / SECTOR_BYTES);
+    let located = drive.locate(at / SECTOR_BYTES);
+    let set = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+    let flags = set(loss.is_some(), LOST) | set(located.is_buffered, BUFFERED) | set(located.on_flash.is_some(), ON_FLASH);
+    (flags, until * SECTOR_BYTES)
 }
 
 /// Stretches with equal flags, up to the limit of an answer. `flags` returns the flags at a byte, and the end of their stretch.

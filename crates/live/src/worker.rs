@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use wordline_block::{Batch, Done, Errno, Op, Session};
-use wordline_drive::Watched;
+use wordline_drive::{PowerCut, Watched};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Attributes, HostOp, HostRequest, Nanos};
 
@@ -14,11 +14,14 @@ use crate::ask::{Query, Told};
 use crate::clock::{Clock, Timing};
 use crate::disk::{Answer, Watch};
 use crate::errand::Errand;
-use crate::faults::Darkness;
+use crate::faults::{Darkness, in_words};
 use crate::hints::HintMap;
 use crate::keeper::{Keeper, Refused};
+use crate::lost::lost_in;
 use crate::pieces::{Piece, Pieces};
-use crate::record::Recorder;
+use crate::record::{Recorder, note_all};
+use crate::smart::Trims;
+use crate::status::status;
 
 /// Events handled before the inbox is looked at again.
 const SLICE: usize = 256;
@@ -122,10 +125,7 @@ pub(crate) struct Worker {
     pub(crate) errands: VecDeque<Errand>,
     /// True if an errand's flush is under way.
     is_on_errand: bool,
-    /// Bytes of trims that were written with zeroes.
-    pub(crate) zeroed_by_trims: u64,
-    /// Trims of clients that freed no unit.
-    pub(crate) trims_freed_nothing: u64,
+    pub(crate) trims: Trims,
     /// Jobs that are writing zeroes to trim them again.
     zeroing: usize,
     /// Jobs by the drive's request.
@@ -170,8 +170,7 @@ impl Worker {
             going_on: VecDeque::new(),
             errands: VecDeque::new(),
             is_on_errand: false,
-            zeroed_by_trims: 0,
-            trims_freed_nothing: 0,
+            trims: Trims::default(),
             zeroing: 0,
             jobs: Vec::new(),
             outstanding: 0,
@@ -268,7 +267,7 @@ impl Worker {
         };
         match &op {
             Op::Cache { .. } => return done.ok(),
-            Op::BlockStatus { offset, length, .. } => return self.status(*offset, *length, &session, done),
+            Op::BlockStatus { offset, length, .. } => return status(&self.drive, &self.hints, (*offset, *length), &session, done),
             Op::WriteZeroes { how, .. } if how.must_be_fast && !how.may_punch => {
                 return done.fail(Errno::NotSupported, "zeroes that keep their place are written like anything else");
             }
@@ -364,7 +363,7 @@ impl Worker {
         if request.op == HostOp::Write {
             self.overtake(&request);
             self.zeroing += usize::from(job.pieces.zeroed().is_some());
-            self.zeroed_by_trims += if job.is_trim { u64::from(request.sectors) * SECTOR_BYTES } else { 0 };
+            self.trims.zeroed += if job.is_trim { u64::from(request.sectors) * SECTOR_BYTES } else { 0 };
         }
         let id = self.drive.submit_with(&request, bytes);
         self.is_touched = true;
@@ -449,7 +448,7 @@ impl Worker {
                 }
             }
             self.outstanding -= 1;
-            self.trims_freed_nothing += u64::from(job.is_trim && !job.has_freed);
+            self.trims.freed_nothing += u64::from(job.is_trim && !job.has_freed);
             let Job { end, is_read, is_durable, .. } = job;
             match end {
                 End::Errand(errand) => {
@@ -462,7 +461,7 @@ impl Worker {
                     if let Some(why) = self.keeper.trouble() {
                         client.fail(Errno::Io, &why);
                     } else if !done.ok && is_read {
-                        let (at, why) = self.lost_in(&done);
+                        let (at, why) = lost_in(&self.drive, &done);
                         client.fail_at(at, Errno::Io, why);
                     } else if !done.ok {
                         client.fail(Errno::Io, self.failure());
@@ -501,9 +500,17 @@ impl Worker {
         if self.drive.is_worn_out() { "the drive is worn out and takes no more writes" } else { "the data cannot be corrected" }
     }
 
+    /// Ends the drive after a power cut on demand: nothing more is answered or written down.
+    fn go_dark(mut self, cut: &PowerCut) {
+        let what = in_words(cut);
+        if let Some(Darkness(then)) = self.darkness.take() {
+            then(&what);
+        }
+    }
+
     /// Adds a note to the recordings about an event that they have no columns for.
     pub(crate) fn note(&self, note: String) {
-        self.recorders.iter().for_each(|recorder| recorder.note(self.drive.now(), note.clone()));
+        note_all(&self.recorders, self.drive.now(), note);
     }
 
     /// Waits until there is something to do.

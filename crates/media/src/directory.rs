@@ -16,10 +16,10 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use crate::backing::{Backing, Disk};
 use crate::die::Die;
 use crate::dump::{Dump, DumpShape};
+use crate::durability::Durability;
 use crate::error::MediaError;
 use crate::folder::Folder;
 use crate::header::Identity;
-use crate::media::{Durability, Media};
 use crate::overlay::Overlay;
 
 /// The file of what capacitors keep.
@@ -97,136 +97,95 @@ fn held(folder: &Folder, file: &mut File) -> MediaError {
     MediaError::Locked { folder: folder.path().display().to_string(), holder }
 }
 
-impl Media<Disk> {
-    /// Makes a drive of erased blocks in a folder, which is made if need be. `identity` is that of any die. Each file is made beside its name and then renamed.
-    ///
-    /// # Errors
-    /// If there is a drive already, somebody has the folder, the identity cannot be written down, or the host fails.
-    pub fn create(folder: &Path, identity: &Identity, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        let lock = Lock::take(Folder::make(folder)?)?;
-        let folder = lock.folder();
-        let taken = (0..identity.dies).map(file_of).find(|name| folder.has(name));
-        if let Some(name) = taken {
-            return Err(MediaError::Exists { file: folder.path_of(&name).display().to_string() });
+/// Dies of a drive in a folder, and the lock on it.
+type Locked<B> = (Vec<Die<B>>, Lock);
+
+/// Makes a drive of erased blocks: [`Media::create`](crate::Media::create).
+pub(crate) fn create(folder: &Path, identity: &Identity, durability: Durability) -> Result<Locked<Disk>, MediaError> {
+    let lock = Lock::take(Folder::make(folder)?)?;
+    let folder = lock.folder();
+    let taken = (0..identity.dies).map(file_of).find(|name| folder.has(name));
+    if let Some(name) = taken {
+        return Err(MediaError::Exists { file: folder.path_of(&name).display().to_string() });
+    }
+    let made = (0..identity.dies).map(|die| create_die(folder, &Identity { die, ..identity.clone() }, durability));
+    let dies = made.collect::<Result<_, _>>().inspect_err(|_| {
+        // Half a drive is none, and would be in the way of the next attempt. None of it was there before.
+        for name in (0..identity.dies).map(file_of) {
+            let _ = folder.remove(&beside(&name));
+            let _ = folder.remove(&name);
         }
-        let made = (0..identity.dies).map(|die| create_die(folder, &Identity { die, ..identity.clone() }, durability));
-        let dies = made.collect::<Result<_, _>>().inspect_err(|_| {
-            // Half a drive is none, and would be in the way of the next attempt. None of it was there before.
-            for name in (0..identity.dies).map(file_of) {
-                let _ = folder.remove(&beside(&name));
-                let _ = folder.remove(&name);
-            }
-        })?;
-        if durability == Durability::Host {
-            folder.sync().map_err(|error| host(folder.path(), "syncing the folder", error))?;
-        }
-        Ok(Media::new(dies, durability, Some(lock)))
+    })?;
+    if durability == Durability::Host {
+        folder.sync().map_err(|error| host(folder.path(), "syncing the folder", error))?;
     }
-
-    /// Opens the drive in a folder. `expected`: what the drive is to be, as any of its dies; without it, whatever the first file says.
-    ///
-    /// # Errors
-    /// If somebody has the folder, a file is missing, or as [`Die::open`].
-    pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        Media::open_on(folder, expected, durability, (|folder| Lock::take(Folder::open(folder)?), edit_file), None)
-    }
-
-    /// Makes files for the dies `missing` of the drive in a folder, whose own are gone: each is a die that has failed. `identity` is that of any die. It comes
-    /// before [`Media::open`].
-    ///
-    /// # Errors
-    /// If such a die is not missing or the drive has none of that number, if there is no die of the drive left, somebody has the folder, or the host fails.
-    pub fn replace_missing(folder: &Path, identity: &Identity, missing: &[u32], durability: Durability) -> Result<(), MediaError> {
-        let opened = Folder::open(folder)?;
-        check_missing(&opened, identity, missing)?;
-        let lock = Lock::take(opened)?;
-        for &die in missing {
-            create_die_as(lock.folder(), &Identity { die, ..identity.clone() }, durability, |made| made.fail(false))?;
-        }
-        Ok(())
-    }
-
-    /// Makes the dump of its write buffer, beside its name and then renamed.
-    ///
-    /// # Errors
-    /// If the host fails.
-    ///
-    /// # Panics
-    /// If the media are not in a folder.
-    pub fn create_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
-        let folder = self.folder().expect("media on files are in a folder");
-        let path = folder.path_of(DUMP);
-        let failed = |error| host(&path, "making the file", error);
-        let file = folder.make_new(&beside(DUMP)).map_err(failed)?;
-        let dump = Dump::create(Disk::new(file), &path.display().to_string(), shape)?;
-        folder.rename(&beside(DUMP), DUMP).map_err(failed)?;
-        Ok(dump)
-    }
-
-    /// Opens the dump of its write buffer.
-    ///
-    /// # Errors
-    /// As [`Dump::open`].
-    ///
-    /// # Panics
-    /// If the media are not in a folder.
-    pub fn open_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
-        self.open_dump_on(shape, edit_file)
-    }
+    Ok((dies, lock))
 }
 
-impl Media<Overlay<Disk>> {
-    /// Opens the drive in a folder to be looked at and worked on, without changing anything in it, whoever owns it. Others may look at it
-    /// meanwhile, and nobody may write. `expected` as in [`Media::open`].
-    ///
-    /// # Errors
-    /// As [`Media::open`].
-    pub fn look_at(folder: &Path, expected: Option<&Identity>) -> Result<Media<Overlay<Disk>>, MediaError> {
-        Media::open_on(folder, expected, Durability::Process, LOOK, None)
-    }
+/// Opens the drive in a folder: [`Media::open`](crate::Media::open).
+pub(crate) fn open(folder: &Path, expected: Option<&Identity>) -> Result<Locked<Disk>, MediaError> {
+    open_on(folder, expected, (|folder| Lock::take(Folder::open(folder)?), edit_file), None)
+}
 
-    /// The drive in a folder, by the first of its dies whose file is there. Others may look at it meanwhile, and nobody may write.
-    ///
-    /// # Errors
-    /// If there is none, somebody writes in the folder, or as [`Die::open`].
-    pub fn identity_in(folder: &Path) -> Result<Identity, MediaError> {
-        let lock = Lock::look(Folder::look_into(folder)?)?;
-        let Some(first) = (0..=u32::from(u16::MAX)).find(|&die| lock.folder().has(&file_of(die))) else {
-            let file = lock.folder().path_of(&file_of(0)).display().to_string();
-            return Err(MediaError::unexpected(&file, 0, "the first die of a drive", "no such file"));
-        };
-        Ok(open_die(lock.folder(), first, None, look_at_file)?.identity().clone())
+/// Makes files for dies whose own are gone: [`Media::replace_missing`](crate::Media::replace_missing).
+pub(crate) fn replace_missing(folder: &Path, identity: &Identity, missing: &[u32], durability: Durability) -> Result<(), MediaError> {
+    let opened = Folder::open(folder)?;
+    check_missing(&opened, identity, missing)?;
+    let lock = Lock::take(opened)?;
+    for &die in missing {
+        create_die_as(lock.folder(), &Identity { die, ..identity.clone() }, durability, |made| made.fail(false))?;
     }
+    Ok(())
+}
 
-    /// Opens the drive of `identity` in a folder as [`Media::look_at`] does, with a die in memory that has failed for each of the dies `missing`, whose files
-    /// are gone.
-    ///
-    /// # Errors
-    /// As there, and if such a die is not missing, the drive has none of that number, or no die of the drive is left.
-    pub fn look_at_without(folder: &Path, identity: &Identity, missing: &[u32]) -> Result<Media<Overlay<Disk>>, MediaError> {
-        check_missing(&Folder::look_into(folder)?, identity, missing)?;
-        let failed = |die: &Identity| {
-            let name = file_of(die.die);
-            let file = memfd_create(&name, MemfdFlags::CLOEXEC).map_err(io::Error::from);
-            let blank = file.and_then(|file| Overlay::new(Disk::new(file.into())));
-            let blank = blank.map_err(|error| host(Path::new(&name), "making it in memory", error))?;
-            let mut made = Die::create(blank, &name, die)?;
-            made.fail(false)?;
-            Ok(made)
-        };
-        Media::open_on(folder, Some(identity), Durability::Process, LOOK, Some((missing, &failed)))
-    }
+/// Makes the dump of a write buffer, beside its name and then renamed.
+pub(crate) fn create_dump(folder: &Folder, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
+    let path = folder.path_of(DUMP);
+    let failed = |error| host(&path, "making the file", error);
+    let file = folder.make_new(&beside(DUMP)).map_err(failed)?;
+    let dump = Dump::create(Disk::new(file), &path.display().to_string(), shape)?;
+    folder.rename(&beside(DUMP), DUMP).map_err(failed)?;
+    Ok(dump)
+}
 
-    /// Opens the dump of its write buffer in the same way.
-    ///
-    /// # Errors
-    /// As [`Dump::open`].
-    ///
-    /// # Panics
-    /// If the media are not in a folder.
-    pub fn look_at_dump(&self, shape: DumpShape) -> Result<Dump<Overlay<Disk>>, MediaError> {
-        self.open_dump_on(shape, look_at_file)
-    }
+/// Opens the dump of a write buffer.
+pub(crate) fn open_dump(folder: &Folder, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
+    open_dump_on(folder, shape, edit_file)
+}
+
+/// Opens the drive in a folder without changing anything in it: [`Media::look_at`](crate::Media::look_at).
+pub(crate) fn look_at(folder: &Path, expected: Option<&Identity>) -> Result<Locked<Overlay<Disk>>, MediaError> {
+    open_on(folder, expected, LOOK, None)
+}
+
+/// The drive in a folder, by the first of its dies whose file is there.
+pub(crate) fn identity_in(folder: &Path) -> Result<Identity, MediaError> {
+    let lock = Lock::look(Folder::look_into(folder)?)?;
+    let Some(first) = (0..=u32::from(u16::MAX)).find(|&die| lock.folder().has(&file_of(die))) else {
+        let file = lock.folder().path_of(&file_of(0)).display().to_string();
+        return Err(MediaError::unexpected(&file, 0, "the first die of a drive", "no such file"));
+    };
+    Ok(open_die(lock.folder(), first, None, look_at_file)?.identity().clone())
+}
+
+/// Opens the drive in a folder without the dies `missing`: [`Media::look_at_without`](crate::Media::look_at_without).
+pub(crate) fn look_at_without(folder: &Path, identity: &Identity, missing: &[u32]) -> Result<Locked<Overlay<Disk>>, MediaError> {
+    check_missing(&Folder::look_into(folder)?, identity, missing)?;
+    let failed = |die: &Identity| {
+        let name = file_of(die.die);
+        let file = memfd_create(&name, MemfdFlags::CLOEXEC).map_err(io::Error::from);
+        let blank = file.and_then(|file| Overlay::new(Disk::new(file.into())));
+        let blank = blank.map_err(|error| host(Path::new(&name), "making it in memory", error))?;
+        let mut made = Die::create(blank, &name, die)?;
+        made.fail(false)?;
+        Ok(made)
+    };
+    open_on(folder, Some(identity), LOOK, Some((missing, &failed)))
+}
+
+/// Opens the dump of a write buffer without changing it.
+pub(crate) fn look_at_dump(folder: &Folder, shape: DumpShape) -> Result<Dump<Overlay<Disk>>, MediaError> {
+    open_dump_on(folder, shape, look_at_file)
 }
 
 /// Entry into a folder that nothing is written to, and its files.
@@ -291,53 +250,49 @@ type Stand<B> = fn(&Folder, &str) -> io::Result<B>;
 /// Dies whose files are gone, and a function that makes the one of an identity.
 type Missing<'a, B> = (&'a [u32], &'a dyn Fn(&Identity) -> Result<Die<B>, MediaError>);
 
-impl<B: Backing> Media<B> {
-    fn open_on(
-        folder: &Path,
-        expected: Option<&Identity>,
-        durability: Durability,
-        (enter, stand): (Enter, Stand<B>),
-        missing: Option<Missing<'_, B>>,
-    ) -> Result<Media<B>, MediaError> {
-        let made = |die: u32| {
-            missing.filter(|(dies, _)| dies.contains(&die)).zip(expected).map(|((_, make), all)| make(&Identity { die, ..all.clone() }))
-        };
-        let absent = |path: &Path, found: String| {
-            MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", found)
-        };
-        if !folder.exists() {
-            return Err(absent(folder, "no such file".to_owned()));
-        }
-        let looked = Folder::look_into(folder)?;
-        let is_replaced = missing.is_some_and(|(dies, _)| dies.contains(&0));
-        if !looked.has(&file_of(0)) && !is_replaced {
-            // Whoever reads the folder of a drive that lost this die is told what to do.
-            let others = expected.is_some_and(|all| (1..all.dies).any(|die| looked.has(&file_of(die))));
-            return Err(absent(folder, if others { lost(0) } else { "no such file".to_owned() }));
-        }
-        let lock = enter(folder)?;
-        let folder = lock.folder();
-        let first = made(0).unwrap_or_else(|| open_die(folder, 0, expected, stand))?;
-        let all = first.identity().clone();
-        let mut dies = vec![first];
-        for die in 1..all.dies {
-            dies.push(made(die).unwrap_or_else(|| open_die(folder, die, Some(&all), stand))?);
-        }
-        Ok(Media::new(dies, durability, Some(lock)))
+fn open_on<B: Backing>(
+    folder: &Path,
+    expected: Option<&Identity>,
+    (enter, stand): (Enter, Stand<B>),
+    missing: Option<Missing<'_, B>>,
+) -> Result<Locked<B>, MediaError> {
+    let made = |die: u32| {
+        missing.filter(|(dies, _)| dies.contains(&die)).zip(expected).map(|((_, make), all)| make(&Identity { die, ..all.clone() }))
+    };
+    let absent = |path: &Path, found: String| {
+        MediaError::unexpected(&path.join(file_of(0)).display().to_string(), 0, "the first die of a drive", found)
+    };
+    if !folder.exists() {
+        return Err(absent(folder, "no such file".to_owned()));
     }
+    let looked = Folder::look_into(folder)?;
+    let is_replaced = missing.is_some_and(|(dies, _)| dies.contains(&0));
+    if !looked.has(&file_of(0)) && !is_replaced {
+        // Whoever reads the folder of a drive that lost this die is told what to do.
+        let others = expected.is_some_and(|all| (1..all.dies).any(|die| looked.has(&file_of(die))));
+        return Err(absent(folder, if others { lost(0) } else { "no such file".to_owned() }));
+    }
+    let lock = enter(folder)?;
+    let folder = lock.folder();
+    let first = made(0).unwrap_or_else(|| open_die(folder, 0, expected, stand))?;
+    let all = first.identity().clone();
+    let mut dies = vec![first];
+    for die in 1..all.dies {
+        dies.push(made(die).unwrap_or_else(|| open_die(folder, die, Some(&all), stand))?);
+    }
+    Ok((dies, lock))
+}
 
-    fn open_dump_on(&self, shape: DumpShape, stand: Stand<B>) -> Result<Dump<B>, MediaError> {
-        let folder = self.folder().expect("media on files are in a folder");
-        let path = folder.path_of(DUMP);
-        let file = path.display().to_string();
-        let opened = stand(folder, DUMP).map_err(|error| {
-            if error.kind() == io::ErrorKind::NotFound {
-                return MediaError::unexpected(&file, 0, "what the capacitors of this drive have kept", "no such file");
-            }
-            host(&path, "opening", error)
-        })?;
-        Dump::open(opened, &file, shape)
-    }
+fn open_dump_on<B: Backing>(folder: &Folder, shape: DumpShape, stand: Stand<B>) -> Result<Dump<B>, MediaError> {
+    let path = folder.path_of(DUMP);
+    let file = path.display().to_string();
+    let opened = stand(folder, DUMP).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            return MediaError::unexpected(&file, 0, "what the capacitors of this drive have kept", "no such file");
+        }
+        host(&path, "opening", error)
+    })?;
+    Dump::open(opened, &file, shape)
 }
 
 /// What is said of the file of a die that is not there.

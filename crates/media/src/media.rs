@@ -1,26 +1,20 @@
 //! All dies of a drive.
 
-use crate::backing::Backing;
+use std::path::Path;
+
+use crate::backing::{Backing, Disk};
 use crate::die::Die;
-use crate::directory::Lock;
-use crate::dump::Dump;
+use crate::directory::{self, Lock};
+use crate::dump::{Dump, DumpShape};
+use crate::durability::Durability;
 use crate::error::MediaError;
 use crate::folder::Folder;
 use crate::header::Identity;
 use crate::held::{Attempt, Backlog, Held};
 use crate::memory::Memory;
+use crate::overlay::Overlay;
 use crate::record::Wear;
 use crate::tape::Tape;
-
-/// What the media are to survive. The head of the crate says what each needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// The death of the process, at any instant. Nothing is ever synced.
-    #[default]
-    Process,
-    /// The death of the host, from one [`Media::sync`] to the next.
-    Host,
-}
 
 /// The dies of one drive.
 #[derive(Debug)]
@@ -53,6 +47,98 @@ impl Media<Memory> {
         };
         let dies = files.iter().enumerate().map(open).collect::<Result<_, _>>()?;
         Ok(Media::new(dies, durability, None))
+    }
+}
+
+impl Media<Disk> {
+    /// Makes a drive of erased blocks in a folder, which is made if need be. `identity` is that of any die. Each file is made beside its name and then renamed.
+    ///
+    /// # Errors
+    /// If there is a drive already, somebody has the folder, the identity cannot be written down, or the host fails.
+    pub fn create(folder: &Path, identity: &Identity, durability: Durability) -> Result<Media<Disk>, MediaError> {
+        let (dies, lock) = directory::create(folder, identity, durability)?;
+        Ok(Media::new(dies, durability, Some(lock)))
+    }
+
+    /// Opens the drive in a folder. `expected`: what the drive is to be, as any of its dies; without it, whatever the first file says.
+    ///
+    /// # Errors
+    /// If somebody has the folder, a file is missing, or as [`Die::open`].
+    pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
+        let (dies, lock) = directory::open(folder, expected)?;
+        Ok(Media::new(dies, durability, Some(lock)))
+    }
+
+    /// Makes files for the dies `missing` of the drive in a folder, whose own are gone: each is a die that has failed. `identity` is that of any die. It comes
+    /// before [`Media::open`].
+    ///
+    /// # Errors
+    /// If such a die is not missing or the drive has none of that number, if there is no die of the drive left, somebody has the folder, or the host fails.
+    pub fn replace_missing(folder: &Path, identity: &Identity, missing: &[u32], durability: Durability) -> Result<(), MediaError> {
+        directory::replace_missing(folder, identity, missing, durability)
+    }
+
+    /// Makes the dump of its write buffer, beside its name and then renamed.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If the media are not in a folder.
+    pub fn create_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
+        directory::create_dump(self.own_folder(), shape)
+    }
+
+    /// Opens the dump of its write buffer.
+    ///
+    /// # Errors
+    /// As [`Dump::open`].
+    ///
+    /// # Panics
+    /// If the media are not in a folder.
+    pub fn open_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
+        directory::open_dump(self.own_folder(), shape)
+    }
+}
+
+impl Media<Overlay<Disk>> {
+    /// Opens the drive in a folder to be looked at and worked on, without changing anything in it, whoever owns it. Others may look at it
+    /// meanwhile, and nobody may write. `expected` as in [`Media::open`].
+    ///
+    /// # Errors
+    /// As [`Media::open`].
+    pub fn look_at(folder: &Path, expected: Option<&Identity>) -> Result<Media<Overlay<Disk>>, MediaError> {
+        let (dies, lock) = directory::look_at(folder, expected)?;
+        Ok(Media::new(dies, Durability::Process, Some(lock)))
+    }
+
+    /// The drive in a folder, by the first of its dies whose file is there. Others may look at it meanwhile, and nobody may write.
+    ///
+    /// # Errors
+    /// If there is none, somebody writes in the folder, or as [`Die::open`].
+    pub fn identity_in(folder: &Path) -> Result<Identity, MediaError> {
+        directory::identity_in(folder)
+    }
+
+    /// Opens the drive of `identity` in a folder as [`Media::look_at`] does, with a die in memory that has failed for each of the dies `missing`, whose files
+    /// are gone.
+    ///
+    /// # Errors
+    /// As there, and if such a die is not missing, the drive has none of that number, or no die of the drive is left.
+    pub fn look_at_without(folder: &Path, identity: &Identity, missing: &[u32]) -> Result<Media<Overlay<Disk>>, MediaError> {
+        let (dies, lock) = directory::look_at_without(folder, identity, missing)?;
+        Ok(Media::new(dies, Durability::Process, Some(lock)))
+    }
+
+    /// Opens the dump of its write buffer in the same way.
+    ///
+    /// # Errors
+    /// As [`Dump::open`].
+    ///
+    /// # Panics
+    /// If the media are not in a folder.
+    pub fn look_at_dump(&self, shape: DumpShape) -> Result<Dump<Overlay<Disk>>, MediaError> {
+        directory::look_at_dump(self.own_folder(), shape)
     }
 }
 
@@ -118,6 +204,10 @@ impl<B: Backing> Media<B> {
     /// The folder they are in; `None`: they are in memory.
     pub fn folder(&self) -> Option<&Folder> {
         self.lock.as_ref().map(Lock::folder)
+    }
+
+    fn own_folder(&self) -> &Folder {
+        self.folder().expect("media on files are in a folder")
     }
 
     /// What they are to survive.

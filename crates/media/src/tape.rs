@@ -1,10 +1,6 @@
-//! What was done to backings in memory, in order, and the media as they were at any point of it.
+//! Everything that was done to backings in memory, in order.
 
-use std::io;
 use std::sync::{Arc, Mutex};
-
-use crate::backing::Backing;
-use crate::memory::Memory;
 
 /// One thing done to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,80 +66,5 @@ impl Tape {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Entry>> {
         // A test that died while it recorded has nothing half done: an entry is pushed or not.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-}
-
-/// How the last write is cut.
-#[derive(Clone, Copy)]
-pub enum Tear<'a> {
-    /// Its first so many bytes are there.
-    Prefix(u64),
-    /// Of the sectors of 512 bytes that it touches, counted from the first, those are there of which this is true: disks write sectors in any order.
-    Sectors(&'a dyn Fn(u64) -> bool),
-}
-
-/// Media as they were at a point of a tape.
-#[derive(Clone, Debug)]
-pub struct Replay(Vec<Memory>);
-
-impl Replay {
-    /// So many files, before anything was done.
-    pub fn new(files: usize) -> Replay {
-        Replay(vec![Memory::new(); files])
-    }
-
-    /// The media as they are in `files`.
-    pub fn from(files: &[Memory]) -> Replay {
-        Replay(files.iter().map(Memory::unrecorded).collect())
-    }
-
-    /// Does what an entry says.
-    ///
-    /// # Errors
-    /// None that memory gives.
-    pub fn apply(&mut self, entry: &Entry) -> io::Result<()> {
-        let file = &mut self.0[entry.file];
-        match &entry.act {
-            Act::SetLength(length) => file.set_length(*length),
-            Act::Write { offset, bytes } => file.write(*offset, bytes),
-            Act::Punch { offset, length } => file.punch(*offset, *length),
-            Act::Sync => Ok(()),
-        }
-    }
-
-    /// Does part of what an entry says. A change of length is done whole or not at all.
-    ///
-    /// # Errors
-    /// None that memory gives.
-    pub fn apply_torn(&mut self, entry: &Entry, tear: Tear<'_>) -> io::Result<()> {
-        let (offset, length) = match &entry.act {
-            Act::SetLength(_) | Act::Sync => return Ok(()),
-            Act::Write { offset, bytes } => (*offset, bytes.len() as u64),
-            Act::Punch { offset, length } => (*offset, *length),
-        };
-        let parts: Vec<(u64, u64)> = match tear {
-            Tear::Prefix(kept) => vec![(offset, offset + kept.min(length))],
-            Tear::Sectors(is_there) => {
-                let first = offset / 512;
-                let sectors = (offset + length).div_ceil(512) - first;
-                let bounds = |sector: u64| (offset.max((first + sector) * 512), (offset + length).min((first + sector + 1) * 512));
-                (0..sectors).filter(|&sector| is_there(sector)).map(bounds).collect()
-            }
-        };
-        for (from, until) in parts {
-            let act = match &entry.act {
-                Act::Write { bytes, .. } => {
-                    Act::Write { offset: from, bytes: bytes[(from - offset) as usize..(until - offset) as usize].into() }
-                }
-                Act::SetLength(_) | Act::Punch { .. } | Act::Sync => Act::Punch { offset: from, length: until - from },
-            };
-            self.apply(&Entry { file: entry.file, act })?;
-        }
-        Ok(())
-    }
-
-    /// The files as they are now, recorded nowhere.
-    pub fn files(&self) -> &[Memory] {
-        &self.0
     }
 }

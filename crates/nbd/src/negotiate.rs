@@ -5,7 +5,7 @@ use crate::encode::{Dialect, context_id};
 use crate::export::{Chosen, choose, refusal};
 use crate::fields::{Fields, Put, text};
 use crate::meta::Query;
-use crate::server::{Opened, Settings, Tls};
+use crate::settings::{Opened, Settings, Tls};
 use crate::wire::{EXPORT_NAME_ZEROES, MAGIC, OPTION_MAGIC, OPTION_REPLY_MAGIC, handshake, info, option, option_reply};
 
 /// What has been agreed so far.

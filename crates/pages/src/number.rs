@@ -68,6 +68,17 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// A number that may be as small as an error rate.
+pub fn scientific(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() || value.abs() >= 1e-3 {
+        return number(value);
+    }
+    let text = format!("{value:.2e}");
+    let (digits, exponent) = text.split_once("e-").unwrap_or((&text, "0"));
+    let raised = |digit: char| digit.to_digit(10).and_then(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize)).unwrap_or('?');
+    format!("{digits}·10⁻{}", exponent.chars().map(raised).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

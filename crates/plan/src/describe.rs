@@ -3,20 +3,31 @@
 use std::fmt::Write;
 
 use crate::figures::{Figures, SetAside};
-use crate::layer::Origin;
-use crate::plan::Plan;
+use crate::layer::{Layer, Origin};
+use crate::section::Line;
 
-impl Plan {
-    /// The whole plan: every key with its value, defaults included, who says so, and what follows by arithmetic.
-    ///
-    /// The text is itself a drive file that makes the same drive.
-    pub fn describe(&self) -> String {
+/// Everything that the text of a plan has.
+pub(crate) struct Described<'a> {
+    /// Name of the drive, and the number of its plan.
+    pub(crate) title: String,
+    pub(crate) summary: &'a str,
+    pub(crate) figures: &'a Figures,
+    /// Figures of the drive at its own size, of which this is one of another.
+    pub(crate) own: Option<&'a Figures>,
+    pub(crate) layers: &'a [Layer],
+    pub(crate) notes: &'a [String],
+    pub(crate) lines: &'a [Line<'a>],
+}
+
+impl Described<'_> {
+    /// The text.
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        let figures = self.figures();
+        let figures = self.figures;
         let mb = |rate: f64| format!("{:.1} MB/s", rate / 1e6);
         // Writing into a String cannot fail.
-        let _ = writeln!(text, "# {}, plan {}", self.name(), self.media_number_hex());
-        let beside = |share: fn(&Figures) -> f64| match self.own_figures() {
+        let _ = writeln!(text, "# {}", self.title);
+        let beside = |share: fn(&Figures) -> f64| match self.own {
             Some(own) => format!("{} ({} at the drive's own {})", percent(share(figures)), percent(share(own)), own.exported),
             None => percent(share(figures)),
         };
@@ -34,22 +45,22 @@ impl Plan {
             ("read peak", mb(figures.read_peak)),
             ("write peak", mb(figures.write_peak)),
         ];
-        let files: Vec<&str> = self.gathered().layers.iter().map(|layer| layer.name.as_str()).collect();
+        let files: Vec<&str> = self.layers.iter().map(|layer| layer.name.as_str()).collect();
         let _ = writeln!(text, "# {:<20}{}", "made of", files.join(", ").replace(char::is_control, " "));
         for (name, fact) in facts {
             let _ = writeln!(text, "# {name:<20}{fact}");
         }
-        for note in self.notes() {
+        for note in self.notes {
             let _ = writeln!(text, "# {:<20}{}", "note", note.replace(char::is_control, " "));
         }
-        if !self.summary().is_empty() {
-            let _ = writeln!(text, "summary = {}", crate::kind::quoted(self.summary()));
+        if !self.summary.is_empty() {
+            let _ = writeln!(text, "summary = {}", crate::kind::quoted(self.summary));
         }
-        let lines = self.sections().lines();
+        let lines = self.lines;
         let key_width = lines.iter().map(|line| line.key.len()).max().unwrap_or(0);
         let value_width = lines.iter().map(|line| line.value.chars().count()).filter(|&width| width <= 32).max().unwrap_or(0);
         let mut section = "";
-        for line in &lines {
+        for line in lines {
             if line.section != section {
                 section = line.section;
                 let _ = writeln!(text, "\n[{section}]");
@@ -64,7 +75,7 @@ impl Plan {
             Origin::Default => "default".into(),
             Origin::Caller => "given by the program".into(),
             Origin::Written { layer, source, .. } => {
-                let file = self.gathered().layers.get(*layer).map_or("", |layer| layer.name.as_str());
+                let file = self.layers.get(*layer).map_or("", |layer| layer.name.as_str());
                 let source = source.as_deref().unwrap_or("no source given");
                 if file == "--set" { "--set".into() } else { format!("{source} ({file})").replace(char::is_control, " ") }
             }

@@ -19,7 +19,8 @@ use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 use crate::kind::{Decimal, Degrees, Electronvolts, Groups, Kind, List, Maybe, Number, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
-use crate::section::{BEHIND_TECHNIQUES, KeyInfo, Line, SectionInfo, prose, sections};
+use crate::section::{BEHIND_TECHNIQUES, KeyInfo, Line, SectionInfo, prose};
+use crate::sections::sections;
 use crate::stages::Cycles;
 use crate::words::PageTimes;
 use crate::words::WordlineOrder;
@@ -552,21 +553,19 @@ sections! {
     }
 }
 
-impl parsed::Geometry {
-    /// True if h-layers, cells of a wordline and bits of a cell are the same in another geometry.
-    pub(crate) fn same_block(&self, other: &parsed::Geometry) -> bool {
-        same(&self.layers, &other.layers) && self.same_cells(other)
-    }
+/// True if h-layers, cells of a wordline and bits of a cell are the same in two geometries.
+pub(crate) fn same_block(one: &parsed::Geometry, other: &parsed::Geometry) -> bool {
+    same(&one.layers, &other.layers) && same_cells(one, other)
+}
 
-    /// True if cells of a wordline and bits of a cell are the same in another geometry.
-    pub(crate) fn same_cells(&self, other: &parsed::Geometry) -> bool {
-        same(&self.cell, &other.cell) && same(&self.page, &other.page) && same(&self.spare, &other.spare)
-    }
+/// True if cells of a wordline and bits of a cell are the same in two geometries.
+pub(crate) fn same_cells(one: &parsed::Geometry, other: &parsed::Geometry) -> bool {
+    same(&one.cell, &other.cell) && same(&one.page, &other.page) && same(&one.spare, &other.spare)
+}
 
-    /// True if an h-layer has as many wordlines in another geometry.
-    pub(crate) fn same_layers(&self, other: &parsed::Geometry) -> bool {
-        same(&self.wordlines_per_layer, &other.wordlines_per_layer)
-    }
+/// True if an h-layer has as many wordlines in two geometries.
+pub(crate) fn same_layers(one: &parsed::Geometry, other: &parsed::Geometry) -> bool {
+    same(&one.wordlines_per_layer, &other.wordlines_per_layer)
 }
 
 /// True if both are set to the same value, or neither is.
@@ -602,13 +601,14 @@ macro_rules! lot_tables {
             }
         }
 
-        impl filled::Sections {
-            pub(crate) fn tables(&self) -> Tables<'_> {
-                Tables { $($table: &self.$table,)* }
+        impl<'a> Tables<'a> {
+            /// The sections of a whole drive.
+            pub(crate) fn of(sections: &'a filled::Sections) -> Tables<'a> {
+                Tables { $($table: &sections.$table,)* }
             }
 
             /// The seeds of the lots that tables were made from.
-            pub(crate) fn lot_seeds(&self) -> [(&'static str, &Set<Maybe<u64>>); $count] {
+            pub(crate) fn lot_seeds(&self) -> [(&'static str, &'a Set<Maybe<u64>>); $count] {
                 [$((stringify!($table), &self.$table.seed)),*]
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::{Document, Role};
 use crate::error::{Mistake, PlanError};
-use crate::keys::parsed;
+use crate::keys::{parsed, same_block, same_cells, same_layers};
 use crate::kind::quoted;
 use crate::layer::{Layer, Mistakes, Origin, Set};
 use crate::nearest::nearest;
@@ -306,7 +306,7 @@ impl Gathered {
         sections.physics.inherit(&lent.physics);
         // Margins hold for as many h-layers and cells as were characterised: to a chip of another shape its physics comes without them, unless it is said
         // which of them each h-layer goes by.
-        let fits = |is_fitted: bool| if is_fitted { parsed::Geometry::same_cells } else { parsed::Geometry::same_block };
+        let fits = |is_fitted: bool| if is_fitted { same_cells } else { same_block };
         if sections.margins.step.is_none() && fits(sections.margins.layers.is_some())(&sections.geometry, &lent.geometry) {
             sections.margins.inherit(&lent.margins);
         }
@@ -317,7 +317,7 @@ impl Gathered {
         let guard = sections.guard.order.is_some();
         // These two name none.
         let [retirement_limits, disturb] = [aging || ort || copyback || guard; 2];
-        if sections.geometry.same_layers(&lent.geometry) {
+        if same_layers(&sections.geometry, &lent.geometry) {
             macro_rules! lend {
                 ($($table:ident)*) => { $(if sections.$table.seed.is_none() && fits($table)(&sections.geometry, &lent.geometry) {
                     sections.$table.inherit(&lent.$table);

@@ -8,10 +8,11 @@ use wordline_drive::Config;
 use wordline_units::Geometry;
 
 use crate::check;
+use crate::describe::Described;
 use crate::doubt::Calibrated;
 use crate::error::PlanError;
 use crate::figures::Figures;
-use crate::keys::filled;
+use crate::keys::{Tables, filled};
 use crate::kind::Kind;
 use crate::layer::{Mistakes, Origin};
 use crate::load::Gathered;
@@ -84,7 +85,7 @@ impl Plan {
             let physics = sections.physics.check(shape, &mut mistakes);
             let margins = check::margins(&sections.margins, &shape, physics.as_ref(), &mut mistakes);
             let cells = check::cells(&sections, physics.as_ref(), &mut mistakes);
-            let tables = check::tables(&sections.tables(), &shape, physics.as_ref(), &mut mistakes);
+            let tables = check::tables(&Tables::of(&sections), &shape, physics.as_ref(), &mut mistakes);
             check::own_seed(&sections, sections.run.seed.value, &mut mistakes);
             let read_sets = tables.ort.as_ref().map(|ort| Arc::new(ort.read_sets())).unwrap_or_default();
             let firmware = wordline_ftl::Config { margins, tables, ..config.firmware };
@@ -142,7 +143,7 @@ impl Plan {
         &self.figures
     }
 
-    /// What whoever reads results of this drive must know, such as what [`Plan::sized`] has changed besides the size.
+    /// What whoever reads results of this drive must know, such as what [`crate::sized`] has changed besides the size.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -285,12 +286,24 @@ impl Plan {
         format!("{:016x}", self.media_number())
     }
 
-    pub(crate) fn sections(&self) -> &filled::Sections {
-        &self.sections
+    /// The whole plan: every key with its value, defaults included, who says so, and what follows by arithmetic.
+    ///
+    /// The text is itself a drive file that makes the same drive.
+    pub fn describe(&self) -> String {
+        let described = Described {
+            title: format!("{}, plan {}", self.name(), self.media_number_hex()),
+            summary: self.summary(),
+            figures: &self.figures,
+            own: self.own_figures(),
+            layers: &self.gathered.layers,
+            notes: &self.notes,
+            lines: &self.sections.lines(),
+        };
+        described.text()
     }
 
-    pub(crate) fn gathered(&self) -> &Gathered {
-        &self.gathered
+    pub(crate) fn sections(&self) -> &filled::Sections {
+        &self.sections
     }
 }
 

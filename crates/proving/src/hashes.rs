@@ -9,7 +9,7 @@ use wordline_ftl::techniques::Choice;
 use wordline_plan::{Plan, presets};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, HostOp, HostRequest};
-use wordline_workload::{FileOptions, FileSpec};
+use wordline_workload::{FileLoad, FileOptions, FileSpec};
 
 use crate::bench::{self, overwrites};
 use crate::bystander::Bystander;
@@ -111,7 +111,8 @@ fn of_preset(config: Config, load: &str) -> u64 {
 /// Requests of the file workload, and how many bytes it wants to find.
 fn files(seed: u64, exported: Bytes) -> (Box<dyn Iterator<Item = HostRequest>>, u64) {
     let spec = FileSpec::built_in(FILES).expect("it comes with Wordline").expect("it is checked");
-    let load = spec.load(seed, Bytes(exported.0.min(FILES_BYTES)), FileOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let load =
+        FileLoad::new(&spec, seed, Bytes(exported.0.min(FILES_BYTES)), FileOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     let filled = load.prefilled().0;
     (Box::new(load), filled)
 }

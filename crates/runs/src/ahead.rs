@@ -6,7 +6,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest};
 
 use crate::error::RunError;
-use crate::life::{End, Ends, Point, World, place_of};
+use crate::life_point::{End, Ends, Point, World, place_of};
 
 /// A look ahead from points of one life.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use wordline_workload::steady::LEAST_SHARE;
 use wordline_workload::{FitError, ReplayError, SpecError, TraceError};
 
 use crate::faults::FaultsError;
-use crate::load::LoadKey;
+use crate::load_key::LoadKey;
 
 /// A run that cannot be made, or whose figures are not to be trusted.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,6 @@ use wordline_units::{Bytes, HostRequest};
 use wordline_workload::{JobsGenerator, JobsPhase, JobsSpec, PhaseSpec};
 
 use crate::error::RunError;
-use crate::source::expected;
 
 /// The jobs of a workload on one drive. One phase of them runs.
 #[derive(Clone, Debug)]
@@ -39,7 +38,7 @@ impl JobStreams {
             depth: phase.queue_depth(),
             total: phase.jobs.iter().map(|job| expected(job, capacity)).sum(),
         };
-        let (generator, phases) = (spec.generator(seed, capacity)?, spec.phases.iter().map(stretch).collect());
+        let (generator, phases) = (JobsGenerator::new(spec, seed, capacity)?, spec.phases.iter().map(stretch).collect());
         Ok(JobStreams { generator, phases, current: 0, first: 0, turn: 0 })
     }
 
@@ -91,4 +90,10 @@ impl JobStreams {
         self.turn = (turn + 1) % self.paces().len();
         self.next_of(turn)
     }
+}
+
+/// About how many requests a phase has.
+pub(crate) fn expected(phase: &PhaseSpec, capacity: Bytes) -> Option<u64> {
+    let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / phase.mean_size()) as u64);
+    [phase.limit.requests, by_bytes].into_iter().flatten().min()
 }

@@ -1,19 +1,16 @@
 //! One life of a drive: epochs that are run, and leaps between them.
 
-use wordline_drive::image::Image;
-use wordline_drive::{Aged, Config, FlashPlace, Habits, Leapt, Rest, Watched};
+use wordline_drive::{Aged, Leapt, Rest, Watched};
 use wordline_engine::BlockState;
 use wordline_figures::{CyclesResult, EpochResult, LifeEnd};
-use wordline_plan::Plan;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::ahead::Ahead;
 use crate::error::RunError;
-use crate::load::Load;
+use crate::life_point::{End, Ends, Point, Tally, World, place_of};
 use crate::prepare::{Prepared, filled};
-use crate::source::{Place, Source, Stage};
-use crate::workload::Workload;
+use crate::source::{Source, Stage};
 
 /// Parts of an epoch, with a rest after each.
 const SLICES: u64 = 16;
@@ -25,42 +22,6 @@ const FIRST_MEAN: f64 = 1_024.0;
 const READS_MAX: u64 = 5_000_000;
 /// Seconds of a year of 365.25 days.
 pub(crate) const YEAR: f64 = 365.25 * 86_400.0;
-
-/// What ends a life, beside a drive that takes no more writes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ends {
-    /// A page that cannot be read by the host, or when it is to be moved.
-    pub uncorrectable: bool,
-    /// Time for which all data must be kept without power lost or refresh, from the end of each epoch on: a year at the end of life is what JESD218 asks of
-    /// client drives. `None`: nothing is kept longer than it happens to be.
-    pub kept: Option<Nanos>,
-    /// Share of the blocks that the host sees which may go bad; `None`: any.
-    pub bad_blocks: Option<f64>,
-    /// Years after which nobody looks any longer.
-    pub years: Option<f64>,
-}
-
-/// Things that do not change over a life.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct World<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) config: &'a Config,
-    /// Its requests, without end.
-    pub(crate) workload: &'a Workload,
-    pub(crate) load: &'a Load,
-    /// Sectors that the host writes in an epoch.
-    pub(crate) sectors: u64,
-    /// Time that this takes at the pace of the life.
-    pub(crate) time: Nanos,
-    /// Requests of the short run in virtual time after an epoch; 0: there is none.
-    pub(crate) sample: u64,
-}
-
-impl World<'_> {
-    fn source(&self) -> Result<Source, RunError> {
-        Source::new(self.workload, self.load, self.config.seed, self.config.exported())
-    }
-}
 
 /// A drive on its way.
 pub(crate) struct Life<'a> {
@@ -75,28 +36,6 @@ pub(crate) struct Life<'a> {
     /// Sectors that a request writes, in the mean of the last ones.
     mean: f64,
 }
-
-/// Sums over a life, with what was skipped.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    /// Sectors that the host has written.
-    sectors: u64,
-    /// Units programmed.
-    units: f64,
-}
-
-/// A point of a life to go back to.
-pub(crate) struct Point {
-    image: Image,
-    habits: Habits,
-    now: Nanos,
-    source: Option<Place>,
-    stage: Stage,
-    tally: Tally,
-}
-
-/// The end of a life, and the reason in words.
-pub(crate) type End = (LifeEnd, String);
 
 impl<'a> Life<'a> {
     /// A new drive of `world`, with its first data.
@@ -232,21 +171,14 @@ impl<'a> Life<'a> {
 
     /// The present point of the life.
     pub(crate) fn point(&self) -> Result<Point, RunError> {
-        Ok(Point {
-            image: self.drive.image()?,
-            habits: self.drive.habits().clone(),
-            now: self.drive.now(),
-            source: self.source.place(),
-            stage: self.stage.clone(),
-            tally: self.tally,
-        })
+        Point::of(&self.drive, &self.source, &self.stage, self.tally)
     }
 
     /// Goes back to `point`. The next leap needs another epoch, because what was counted in the last one is gone.
     pub(crate) fn go_back(&mut self, point: &Point) -> Result<(), RunError> {
         self.drive = point.drive(self.world.config)?;
         (self.source, self.stage) = point.requests(&self.world)?;
-        self.tally = point.tally;
+        self.tally = point.tally();
         Ok(())
     }
 
@@ -274,37 +206,6 @@ impl<'a> Life<'a> {
     /// Erase counts of the block groups in service.
     pub(crate) fn cycles(&self) -> CyclesResult {
         CyclesResult::of(self.drive.blocks().filter(|block| block.state != BlockState::Bad).map(|block| block.erases).collect())
-    }
-}
-
-impl Tally {
-    /// Adds the work of an epoch, so many times. Sectors are counted as they come.
-    fn add(&mut self, work: &Aged, times: f64) {
-        self.units += times * work.programmed() as f64;
-    }
-}
-
-/// A place in words, behind what happened there.
-pub(crate) fn place_of(place: &FlashPlace) -> String {
-    format!(": die {}, plane {}, block {}, page {}", place.die.0, place.plane.0, place.block.0, place.page.0)
-}
-
-impl Point {
-    /// The drive at this point.
-    pub(crate) fn drive(&self, config: &Config) -> Result<Watched, RunError> {
-        let mut drive = Watched::from_image_at(config.clone(), self.image.clone(), self.now, ())?;
-        drive.set_habits(self.habits.clone());
-        Ok(drive)
-    }
-
-    /// Requests that follow. A trace cannot be read from its middle, and begins again.
-    pub(crate) fn requests(&self, world: &World<'_>) -> Result<(Source, Stage), RunError> {
-        if let Some(place) = &self.source {
-            return Ok((place.source(), self.stage.clone()));
-        }
-        let mut source = world.source()?;
-        let stage = source.next_stage().expect("a workload has a stage");
-        Ok((source, stage))
     }
 }
 

@@ -5,7 +5,7 @@ use wordline_workload::trace::{OnFault, ReadOptions, Spaces};
 use wordline_workload::{Fit, Format, ReplayError, ReplayOptions, WithinTick};
 
 use crate::error::RunError;
-use crate::workload::Workload;
+use crate::load_key::LoadKey;
 
 /// Options of a load. By default the workload comes as it says itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,92 +48,13 @@ pub struct Load {
     pub round: Option<u64>,
 }
 
-/// Name of an option of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadKey {
-    /// The option [`Load::open_loop`].
-    OpenLoop,
-    /// The option [`Load::speed`].
-    Speed,
-    /// The option [`Load::repeat`].
-    Repeat,
-    /// The option [`Load::fit`].
-    Fit,
-    /// The option [`Load::prefill_reads`].
-    PrefillReads,
-    /// The option [`Load::lenient`].
-    Lenient,
-    /// The option [`Load::format`].
-    Format,
-    /// The option [`Load::time_unit`].
-    TimeUnit,
-    /// The option [`Load::sector`].
-    Sector,
-    /// The option [`Load::spaces`].
-    Volumes,
-    /// The option [`Load::within_tick`].
-    WithinTick,
-    /// The option [`Load::secure`].
-    SecureFraction,
-    /// The option [`Load::length`].
-    Length,
-    /// The option [`Load::queue_depth`].
-    QueueDepth,
-    /// The option [`Load::until_steady`].
-    UntilSteady,
-}
-
-impl LoadKey {
-    /// The option as the command line has it.
-    pub fn flag(self) -> &'static str {
-        match self {
-            LoadKey::OpenLoop => "--open-loop",
-            LoadKey::Speed => "--speed",
-            LoadKey::Repeat => "--repeat",
-            LoadKey::Fit => "--fit",
-            LoadKey::PrefillReads => "--prefill-reads",
-            LoadKey::Lenient => "--lenient",
-            LoadKey::Format => "--format",
-            LoadKey::TimeUnit => "--time-unit",
-            LoadKey::Sector => "--sector",
-            LoadKey::Volumes => "--volumes",
-            LoadKey::WithinTick => "--within-tick",
-            LoadKey::SecureFraction => "--secure-fraction",
-            LoadKey::Length => "--length",
-            LoadKey::QueueDepth => "--qd",
-            LoadKey::UntilSteady => "--until-steady",
-        }
-    }
-
-    /// Reason why the option does not go with jobs.
-    pub(crate) fn not_for_jobs(self) -> &'static str {
-        match self {
-            LoadKey::QueueDepth => "each has a pace of its own; change `arrival` in its file",
-            LoadKey::UntilSteady => "they end at their own times, so that there is no round to repeat",
-            LoadKey::OpenLoop
-            | LoadKey::Speed
-            | LoadKey::Repeat
-            | LoadKey::Fit
-            | LoadKey::PrefillReads
-            | LoadKey::Lenient
-            | LoadKey::Format
-            | LoadKey::TimeUnit
-            | LoadKey::Sector
-            | LoadKey::Volumes
-            | LoadKey::WithinTick
-            | LoadKey::SecureFraction
-            | LoadKey::Length => "it is for traces or files",
-        }
-    }
-}
-
 impl Load {
-    /// Refuses options of traces where none of `workloads` is one.
+    /// Refuses options of traces, unless a workload of the run is one (`has_trace`).
     ///
     /// # Errors
     ///
     /// The first option that does nothing, or a speed that is none.
-    pub fn check(&self, workloads: &[Workload]) -> Result<(), RunError> {
+    pub fn check(&self, has_trace: bool) -> Result<(), RunError> {
         self.replay()?;
         let given = [
             (LoadKey::OpenLoop, self.open_loop),
@@ -149,7 +70,7 @@ impl Load {
             (LoadKey::WithinTick, self.within_tick.is_some()),
         ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((key, _)) if !workloads.iter().any(Workload::is_trace) => Err(RunError::OnlyForTraces(key)),
+            Some((key, _)) if !has_trace => Err(RunError::OnlyForTraces(key)),
             _ => Ok(()),
         }
     }
@@ -225,9 +146,9 @@ mod tests {
     #[test]
     fn options_of_traces_are_refused_without_one() {
         let wrong = Load { repeat: Some(2), lenient: true, ..Load::default() };
-        assert!(matches!(wrong.check(&[]), Err(RunError::OnlyForTraces(LoadKey::Repeat))));
-        assert!(Load { requests: Some(3), until_steady: true, ..Load::default() }.check(&[]).is_ok());
+        assert!(matches!(wrong.check(false), Err(RunError::OnlyForTraces(LoadKey::Repeat))));
+        assert!(Load { requests: Some(3), until_steady: true, ..Load::default() }.check(false).is_ok());
         let still = Load { speed: Some(0.0), ..Load::default() };
-        assert!(matches!(still.check(&[]), Err(RunError::Replay(ReplayError::Speed(_)))));
+        assert!(matches!(still.check(false), Err(RunError::Replay(ReplayError::Speed(_)))));
     }
 }

@@ -2,6 +2,9 @@
 
 use wordline_units::Nanos;
 
+/// Number of requests that are served between two words about progress.
+pub(crate) const CHUNK: u64 = 20_000;
+
 /// A listener to the progress of a run. Nothing that it does changes the run.
 pub trait Progress {
     /// Hears that the run takes about `total` requests in all, where that is known.

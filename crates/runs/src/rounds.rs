@@ -10,8 +10,7 @@ use crate::error::RunError;
 use crate::files::Files;
 use crate::load::Load;
 use crate::measuring::Measuring;
-use crate::progress::Progress;
-use crate::serve::{CHUNK, pace};
+use crate::progress::{CHUNK, Progress};
 use crate::source::{Source, Stage};
 use crate::watch::{Beside, Watch};
 use crate::workload::Workload;
@@ -45,7 +44,7 @@ impl Rounds {
         progress: &mut dyn Progress,
         window: &mut Measuring,
     ) -> bool {
-        let pace = pace(drive, stage);
+        let pace = stage.pace(drive.now());
         let mut state = SteadyState::new(Criteria::default());
         progress.expect(None);
         let (steady, windows) = loop {

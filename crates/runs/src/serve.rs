@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::files::Files;
 use crate::load::Load;
 use crate::measuring::Measuring;
-use crate::progress::Progress;
+use crate::progress::{CHUNK, Progress};
 use crate::rounds::Rounds;
 use crate::source::{Source, Stage};
 use crate::watch::{Beside, Watch};
@@ -15,8 +15,6 @@ use crate::workload::Workload;
 
 /// Number of requests that are served between two looks whether the drive is warm.
 const WARM_CHUNK: u64 = 64;
-/// Number of requests that are served between two words about progress.
-pub(crate) const CHUNK: u64 = 20_000;
 
 /// A way to put a drive under load.
 pub trait Serve<F: Files, B: Beside> {
@@ -132,7 +130,7 @@ impl Stages {
         window: &mut Measuring,
     ) -> u64 {
         let origin = drive.now();
-        let pace = pace(drive, stage);
+        let pace = stage.pace(drive.now());
         let mut served = if self.warms_up { self.warm_up(drive, pace, left, progress, window) } else { 0 };
         loop {
             let chunk = CHUNK.min(left - served.min(left));
@@ -185,9 +183,4 @@ impl<F: Files, B: Beside> Serve<F, B> for Stages {
         let is_whole = self.rounds.is_none() && self.requests.is_none();
         Ok(Served { is_steady, is_whole, is_all_measured })
     }
-}
-
-/// How the requests of `stage` come, from now on.
-pub(crate) fn pace<F: Files, B: Beside>(drive: &Watched<Watch<F, B>>, stage: &Stage) -> Pace {
-    stage.pace(drive.now())
 }

@@ -8,7 +8,8 @@ use wordline_figures::{Account, Violation};
 use wordline_pages::number::count;
 
 use crate::files::Files;
-use crate::serve::{CHUNK, Served};
+use crate::progress::CHUNK;
+use crate::serve::Served;
 use crate::watch::{Beside, Watch};
 
 /// Largest drive, in mapping units, whose tables are audited although its load was cut short: it takes some seconds.

@@ -8,10 +8,10 @@ use wordline_figures::TraceResult;
 use wordline_figures::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Id, JobId, Nanos};
 use wordline_workload::spec::{Gaps, Limit};
-use wordline_workload::{FileLoad, Generator, PhaseSpec, Tagged, TraceError};
+use wordline_workload::{FileLoad, Generator, Tagged, TraceError};
 
 use crate::error::RunError;
-use crate::jobs::JobStreams;
+use crate::jobs::{JobStreams, expected};
 use crate::load::Load;
 use crate::workload::{Recorded, Traced, Workload};
 
@@ -94,12 +94,12 @@ impl Source {
                     // Rounds end when the drive is steady, not when the phase would.
                     spec.phases.last_mut().expect("a checked workload has a phase").limit = Limit::none();
                 }
-                let generator = Box::new(spec.generator(seed, capacity)?);
+                let generator = Box::new(Generator::new(&spec, seed, capacity)?);
                 Kind::Made { generator, depth: load.queue_depth, totals, begun: false }
             }
             Workload::Jobs(spec) => Kind::Jobs { jobs: Box::new(JobStreams::new(spec, seed, capacity)?), begun: false },
             Workload::Filed(spec, changed) => {
-                Kind::Filed { filed: Box::new(Filed::new(spec.load(seed, capacity, *changed)?)), begun: false }
+                Kind::Filed { filed: Box::new(Filed::new(FileLoad::new(spec, seed, capacity, *changed)?)), begun: false }
             }
             Workload::Traced(traced) => {
                 let replay = traced.replay(capacity)?;
@@ -251,12 +251,6 @@ impl Iterator for Source {
             },
         }
     }
-}
-
-/// About how many requests a phase has.
-pub(crate) fn expected(phase: &PhaseSpec, capacity: Bytes) -> Option<u64> {
-    let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / phase.mean_size()) as u64);
-    [phase.limit.requests, by_bytes].into_iter().flatten().min()
 }
 
 /// The requests of a file system, with an optional receiver of the file that each one belongs to.

@@ -21,8 +21,9 @@ use wordline_units::{Nanos, calendar};
 
 use crate::ahead::Seen;
 use crate::error::RunError;
-pub use crate::life::Ends;
-use crate::life::{End, Life, Point, World, YEAR};
+use crate::life::{Life, YEAR};
+pub use crate::life_point::Ends;
+use crate::life_point::{End, Point, World};
 use crate::load::Load;
 use crate::progress::Progress;
 use crate::repeated::Repeated;

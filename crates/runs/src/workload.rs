@@ -13,7 +13,8 @@ use wordline_workload::{
 };
 
 use crate::error::RunError;
-use crate::load::{Load, LoadKey};
+use crate::load::Load;
+use crate::load_key::LoadKey;
 
 /// The longest that a trace may play, in seconds: a hundred years. The clock's nanoseconds are good for five times that.
 const LONGEST: f64 = 100.0 * YEAR;

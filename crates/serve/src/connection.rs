@@ -11,8 +11,7 @@ use wordline_live::doors::{Origin, Stream};
 use wordline_nbd::{Close, Event, Lent, Opened, Request, Server, Settings};
 
 use crate::inlet::Inlet;
-use crate::listener::Patience;
-use crate::places::Places;
+use crate::patience::Patience;
 use crate::tickets::Tickets;
 use crate::tls::{Peers, Tls, TlsKeys};
 
@@ -40,6 +39,9 @@ pub(crate) struct Connection {
     /// When its client was heard last, in microseconds since it began.
     heard: AtomicU64,
 }
+
+/// Way to a place for a client that has shown who it is. False: there is none for it.
+pub(crate) type Admit<'a> = &'a dyn Fn(&Arc<Connection>) -> bool;
 
 /// Room for output that is kept once all of it is sent.
 const OUTPUT_KEPT: usize = 1 << 20;
@@ -372,7 +374,7 @@ impl Connection {
     }
 
     /// Serves the client until it is gone.
-    pub(crate) fn run(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience, places: &Places) {
+    pub(crate) fn run(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience, admit: Admit<'_>) {
         let _end = End(self);
         let writer = {
             let connection = Arc::clone(self);
@@ -380,7 +382,7 @@ impl Connection {
         };
         let mut visit = None;
         // What went wrong with a stream is the same as its end.
-        let _ = self.read(disks, (patience, places), &mut visit);
+        let _ = self.read(disks, (patience, admit), &mut visit);
         let mut state = self.lock();
         if state.server.closed().is_none() {
             state.server.hang_up();
@@ -420,7 +422,7 @@ impl Connection {
     fn read(
         self: &Arc<Self>,
         disks: &[Arc<dyn Disk>],
-        (patience, places): (Patience, &Places),
+        (patience, admit): (Patience, Admit<'_>),
         visit: &mut Option<Visit>,
     ) -> io::Result<()> {
         self.stream.set_write_timeout(Some(patience.message))?;
@@ -447,7 +449,7 @@ impl Connection {
             let mut taken = 0;
             loop {
                 self.in_batch.store(true, Ordering::Release);
-                let (count, then) = self.hand_out(&input[taken..], disks, (&mut open, places));
+                let (count, then) = self.hand_out(&input[taken..], disks, (&mut open, admit));
                 if let (Some(open), None) = (&open, &visit) {
                     *visit = Some(Visit::begin(&disks[open.export]));
                 }
@@ -465,7 +467,7 @@ impl Connection {
                     let said = input[taken..].to_vec();
                     self.start_tls(&said, patience, &mut inlet)?;
                     let is_certified = self.keys.as_ref().is_some_and(|keys| keys.peers() == Peers::Certified);
-                    if is_certified && !places.admit(self) {
+                    if is_certified && !admit(self) {
                         return Ok(());
                     }
                     break;
@@ -542,7 +544,7 @@ impl Connection {
         self: &Arc<Self>,
         mut bytes: &[u8],
         disks: &[Arc<dyn Disk>],
-        (open, places): (&mut Option<Open>, &Places),
+        (open, admit): (&mut Option<Open>, Admit<'_>),
     ) -> (usize, Then) {
         let before = bytes.len();
         let mut events = Vec::new();
@@ -567,7 +569,7 @@ impl Connection {
             for event in events.drain(..) {
                 match event {
                     // Nothing of what follows is done for one that has no place.
-                    HandedOut::Opened(_) if !places.admit(self) => return (before - bytes.len(), Then::Out),
+                    HandedOut::Opened(_) if !admit(self) => return (before - bytes.len(), Then::Out),
                     HandedOut::Opened(opened) => *open = Some(Open::new(opened, &self.settings)),
                     HandedOut::Request(op, tag) => {
                         let done = Done::new(Arc::clone(self) as Arc<dyn Requester>, tag);

@@ -17,10 +17,12 @@ mod connection;
 mod inlet;
 mod link;
 mod listener;
+mod patience;
 mod places;
 mod tickets;
 mod tls;
 
 pub use link::{Link, measure_link};
-pub use listener::{Config, Patience, Running, ServeError, open_door, serve, serve_on};
+pub use listener::{Config, Running, ServeError, open_door, serve, serve_on};
+pub use patience::Patience;
 pub use tls::{Peers, TlsError, TlsKeys};

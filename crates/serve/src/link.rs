@@ -16,7 +16,8 @@ use wordline_live::doors::{Address, Stream};
 use wordline_nbd::Export;
 use wordline_nbd::client::{Answer, Ask, Client, Heard, Speak};
 
-use crate::listener::{Config, Patience, serve};
+use crate::listener::{Config, serve};
+use crate::patience::Patience;
 
 /// How much earlier answers leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

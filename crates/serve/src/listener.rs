@@ -11,6 +11,7 @@ use wordline_live::doors::{Address, Closer, Hall, ListenError, Listener, Manners
 use wordline_nbd::{Export, Limits, Settings, Tls};
 
 use crate::connection::Connection;
+use crate::patience::Patience;
 use crate::places::{Places, Room};
 use crate::tls::TlsKeys;
 
@@ -33,20 +34,6 @@ pub struct Config {
     pub tls: Option<TlsKeys>,
 }
 
-/// How long a silent peer is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// For the next byte within the negotiation or a message, and for room to send an answer. Between two requests there is no limit.
-    pub message: Duration,
-    /// For all of the negotiation, TLS included, however busily the peer sends.
-    pub negotiation: Duration,
-    /// A client with nothing under way that has said nothing for so long may lose its place to one that comes when all places are taken.
-    pub idle: Duration,
-    /// Awake, before it sleeps until the peer speaks again. Waking up takes a machine tens of microseconds, which is much beside the latency of a read; a
-    /// peer that is silent for longer costs nothing more.
-    pub awake: Duration,
-}
-
 impl Config {
     /// Bytes of a connection that has no thread yet.
     const UNHEARD: u64 = 4 << 10;
@@ -61,14 +48,6 @@ impl Config {
         self.connections as u64 * (self.limits.memory_bound() + Config::BESIDE)
             + self.strangers as u64 * stranger
             + self.unheard as u64 * Config::UNHEARD
-    }
-}
-
-impl Default for Patience {
-    /// Half a minute, for the negotiation too; a minute of silence between requests where others wait; and asleep at once.
-    fn default() -> Self {
-        let half_a_minute = Duration::from_secs(30);
-        Patience { message: half_a_minute, negotiation: half_a_minute, idle: 2 * half_a_minute, awake: Duration::ZERO }
     }
 }
 
@@ -177,7 +156,7 @@ fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Di
             }
             let (disks, patience, told) = (Arc::clone(disks), config.patience, Arc::clone(shared));
             let talks = Arc::clone(&connection);
-            shared.places.take(&connection, move || talks.run(&disks, patience, &told.places));
+            shared.places.take(&connection, move || talks.run(&disks, patience, &|talks| told.places.admit(talks)));
         }
         let may_come = came.is_empty() || shared.places.may_come();
         for stream in came {

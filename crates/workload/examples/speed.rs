@@ -7,7 +7,7 @@ use std::time::Instant;
 use wordline_units::Bytes;
 use wordline_workload::spec::{Address, Limit, Mix};
 use wordline_workload::trace::ReadOptions;
-use wordline_workload::{PhaseSpec, TraceReader, WorkloadSpec};
+use wordline_workload::{Generator, PhaseSpec, TraceReader, WorkloadSpec};
 
 /// A stopwatch of processor time where the system tells it (Linux), of wall time elsewhere.
 struct Stopwatch(Instant, Option<u64>);
@@ -45,7 +45,7 @@ fn main() {
     ];
     for (name, phase) in cases {
         let spec = WorkloadSpec { name: name.to_owned(), purpose: String::new(), phases: vec![phase] };
-        let mut generator = spec.generator(1, Bytes::gib(512)).expect("fits");
+        let mut generator = Generator::new(&spec, 1, Bytes::gib(512)).expect("fits");
         let start = Stopwatch::start();
         let mut sum = 0u64;
         while let Some(request) = generator.next_in_phase() {

@@ -24,7 +24,9 @@ pub mod system;
 pub(crate) mod built_in;
 mod cache;
 mod sizes;
+mod tag;
 
 pub use load::{FileLoad, FileOptions};
 pub use spec::FileSpec;
-pub use system::{FileTag, Tagged};
+pub use system::Tagged;
+pub use tag::FileTag;

@@ -59,7 +59,7 @@ pub fn import(text: &str, file: &str, options: &ImportOptions) -> Result<Importe
     if jobs.is_empty() {
         return Err(SpecError::at(file, text, Some(0..0), "no job: expected a section such as [reader] beside [global]"));
     }
-    sections.iter().flat_map(Section::entries).try_for_each(keys::check).map_err(told)?;
+    sections.iter().flat_map(Section::entries).try_for_each(Entry::check).map_err(told)?;
     // A section of global keys holds for the jobs below it.
     let globals = |section: &Section<'_>| -> Vec<&Section<'_>> {
         sections.iter().filter(|global| global.is_global() && global.span().start < section.span().start).collect()

@@ -57,19 +57,6 @@ pub struct Phase {
     latest: Nanos,
 }
 
-impl WorkloadSpec {
-    /// The requests of this workload on a drive of `capacity`.
-    pub fn generator(&self, seed: u64, capacity: Bytes) -> Result<Generator, SpecError> {
-        if self.phases.is_empty() {
-            return Err(SpecError::of(&self.name, "(none)", "a workload needs at least one phase"));
-        }
-        let phases = self.phases.iter().zip(0..).map(|(phase, number)| {
-            Phase::new(phase, number, seed, capacity).map_err(|message| SpecError::of(&self.name, &phase.name, message))
-        });
-        Ok(Generator { phases: phases.collect::<Result<_, _>>()?, current: 0 })
-    }
-}
-
 /// A share as a bound on random bits.
 fn bound(share: f64) -> u32 {
     libm::round(share.clamp(0.0, 1.0) * f64::from(1u32 << SHARE_BITS)) as u32
@@ -230,6 +217,17 @@ impl Phase {
 }
 
 impl Generator {
+    /// The requests of the workload `spec` on a drive of `capacity`.
+    pub fn new(spec: &WorkloadSpec, seed: u64, capacity: Bytes) -> Result<Generator, SpecError> {
+        if spec.phases.is_empty() {
+            return Err(SpecError::of(&spec.name, "(none)", "a workload needs at least one phase"));
+        }
+        let phases = spec.phases.iter().zip(0..).map(|(phase, number)| {
+            Phase::new(phase, number, seed, capacity).map_err(|message| SpecError::of(&spec.name, &phase.name, message))
+        });
+        Ok(Generator { phases: phases.collect::<Result<_, _>>()?, current: 0 })
+    }
+
     /// All phases, in order.
     pub fn phases(&self) -> &[Phase] {
         &self.phases

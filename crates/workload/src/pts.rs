@@ -69,11 +69,12 @@ mod tests {
     use wordline_units::HostOp;
 
     use super::*;
+    use crate::Generator;
 
     #[test]
     fn preconditioning_writes_every_sector_twice_in_order() {
         let capacity = Bytes::mib(3);
-        let requests: Vec<_> = independent(8).generator(1, capacity).expect("fits").collect();
+        let requests: Vec<_> = Generator::new(&independent(8), 1, capacity).expect("fits").collect();
         assert_eq!(requests.len(), 48);
         for (index, request) in requests.iter().enumerate() {
             assert_eq!((request.op, request.sector, request.sectors), (HostOp::Write, index as u64 % 24 * 256, 256));
@@ -84,7 +85,7 @@ mod tests {
     fn a_round_has_every_mixture_with_every_size() {
         let round = iops_round(Limit::requests(10), 32);
         assert_eq!(round.phases.len(), 56);
-        let generator = round.generator(1, Bytes::gib(1)).expect("fits");
+        let generator = Generator::new(&round, 1, Bytes::gib(1)).expect("fits");
         assert_eq!(generator.count(), 560);
     }
 }

@@ -132,7 +132,10 @@ pub struct Replay<'a, O> {
     changes: Changes,
 }
 
-impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
+impl<'a, O> Replay<'a, O>
+where
+    O: FnMut() -> Result<TraceReader<'a>, TraceError>,
+{
     /// Replay the trace that `open` opens, at the addresses of `placement`.
     pub fn new(mut open: O, placement: Placement, options: ReplayOptions) -> Result<Replay<'a, O>, ReplayError> {
         if !(options.speed.is_finite() && options.speed > 0.0) {

@@ -219,6 +219,34 @@ pub struct Burst {
     pub idle: Nanos,
 }
 
+impl WorkloadSpec {
+    /// Read a workload file; `file` is its name in messages.
+    pub fn parse(text: &str, file: &str) -> Result<WorkloadSpec, SpecError> {
+        match streams(text, file)? {
+            Streams::Phases(spec) => Ok(spec),
+            Streams::Jobs(_) => Err(SpecError::at(file, "", None, "this workload has [[jobs]], and no [[phases]]")),
+        }
+    }
+
+    /// The names of the built-in workloads, the default first.
+    pub fn built_in_names() -> Vec<&'static str> {
+        built_in::names().collect()
+    }
+
+    /// The built-in workload of this name.
+    pub fn built_in(name: &str) -> Result<WorkloadSpec, SpecError> {
+        match built_in::text(name) {
+            Some(text) => WorkloadSpec::parse(text, &format!("{name}.toml")),
+            None => Err(crate::AnySpec::unknown(name)),
+        }
+    }
+
+    /// The text of the built-in workload of this name, comments included.
+    pub fn built_in_text(name: &str) -> Option<&'static str> {
+        built_in::text(name)
+    }
+}
+
 impl PhaseSpec {
     /// A phase of 4 KiB reads, uniform over the drive, 32 at a time, that ends at `limit`; change what differs.
     pub fn new(name: &str, limit: Limit) -> PhaseSpec {
@@ -243,6 +271,27 @@ impl PhaseSpec {
         let (bytes, shares) =
             self.sizes.iter().fold((0.0, 0.0), |(bytes, shares), (size, share)| (bytes + size.0 as f64 * share, shares + share));
         if shares > 0.0 { (bytes / shares).max(SECTOR_BYTES as f64) } else { SECTOR_BYTES as f64 }
+    }
+
+    /// Number of requests that are outstanding; `None` in an open loop.
+    pub fn queue_depth(&self) -> Option<u32> {
+        match self.arrival {
+            Arrival::Closed { queue_depth, .. } => Some(queue_depth),
+            Arrival::Open { .. } => None,
+        }
+    }
+
+    /// Gaps between requests of a closed loop, if there are any.
+    pub fn gaps(&self) -> Option<Gaps> {
+        match self.arrival {
+            Arrival::Closed { gaps, .. } => gaps,
+            Arrival::Open { .. } => None,
+        }
+    }
+
+    /// Whether it ends by itself.
+    pub fn has_end(&self) -> bool {
+        self.limit != Limit::default()
     }
 }
 

@@ -15,7 +15,7 @@ fn spec(name: &str) -> FileSpec {
 }
 
 fn load(name: &str, seed: u64, options: FileOptions) -> FileLoad {
-    spec(name).load(seed, CAPACITY, options).unwrap_or_else(|error| panic!("{error}"))
+    FileLoad::new(&spec(name), seed, CAPACITY, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn half() -> FileOptions {
@@ -158,7 +158,7 @@ fn files_of_the_beginning_lie_set_by_set_or_mixed() {
     let order = |layout: &str| -> Vec<usize> {
         let text =
             AnySpec::built_in_text("dbserver").expect("known").replacen("queue_depth", &format!("layout = \"{layout}\"\nqueue_depth"), 1);
-        let load = FileSpec::parse(&text, "x.toml").expect("sound").load(1, CAPACITY, FileOptions::default()).expect("fits");
+        let load = FileLoad::new(&FileSpec::parse(&text, "x.toml").expect("sound"), 1, CAPACITY, FileOptions::default()).expect("fits");
         let mut places: Vec<(u64, usize)> = load.system().files().map(|file| (file.extents[0].start, file.set)).collect();
         places.sort_unstable();
         places.into_iter().map(|(_, set)| set).collect()
@@ -296,7 +296,7 @@ fn random_workloads_of_files_keep_their_books() {
             text += "]\n";
         }
         let spec = FileSpec::parse(&text, "random.toml").unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let mut load = match spec.load(seed, CAPACITY, FileOptions::default()) {
+        let mut load = match FileLoad::new(&spec, seed, CAPACITY, FileOptions::default()) {
             Ok(load) => load,
             Err(_) => {
                 failures += 1;
@@ -340,7 +340,7 @@ fn what_is_wrong_is_told_with_its_place_and_the_nearest_right_word() {
         assert!(error.to_string().contains(told), "{wrong}: {error}");
         assert!(error.position().is_some(), "{wrong}: {error}");
     }
-    let error = spec("mobile").load(1, Bytes::mib(8), FileOptions::default()).expect_err("pictures are larger than the drive");
+    let error = FileLoad::new(&spec("mobile"), 1, Bytes::mib(8), FileOptions::default()).expect_err("pictures are larger than the drive");
     assert!(error.to_string().contains("pictures"), "{error}");
     let error = AnySpec::built_in("mobil").expect_err("no such workload").to_string();
     assert!(error.contains("'mobile'") && error.contains("uniform-write"), "{error}");
@@ -361,7 +361,7 @@ fn behind(ops: &str, size: &str, dirty: &str) -> Vec<(HostOp, u64, u64)> {
         "name = \"one\"\nalign = \"16 KiB\"\nprefill = \"0.0030517578125 %\"\nlength = \"1 %\"\nqueue_depth = 1\n\
          cache = {{ size = \"{size}\", dirty = \"{dirty}\" }}\n[[sets]]\nname = \"file\"\nfiles = 1\nsize = \"128 KiB\"\n[[threads]]\nops = [{ops}]\n"
     );
-    let load = FileSpec::parse(&text, "one.toml").and_then(|spec| spec.load(1, CAPACITY, FileOptions::default()));
+    let load = FileSpec::parse(&text, "one.toml").and_then(|spec| FileLoad::new(&spec, 1, CAPACITY, FileOptions::default()));
     let requests = load.unwrap_or_else(|error| panic!("{error}")).take(300);
     requests.map(|request| (request.op, request.sector / SECTORS, u64::from(request.sectors) / SECTORS)).collect()
 }
@@ -438,7 +438,7 @@ fn what_a_thread_asks_for_has_its_priority() {
                 [[threads]]\npriority = \"high\"\nops = [{ do = \"read\", set = \"a\" }]\n[[threads]]\npriority = \"low\"\n\
                 ops = [{ do = \"overwrite\", set = \"a\", size = \"16 KiB\" }, { do = \"sync\" }]\n";
     let spec = FileSpec::parse(text, "x.toml").expect("sound");
-    let load = spec.load(1, Bytes::mib(64), FileOptions::default()).expect("fits");
+    let load = FileLoad::new(&spec, 1, Bytes::mib(64), FileOptions::default()).expect("fits");
     let mut seen = std::collections::BTreeSet::new();
     for request in load.take(500) {
         seen.insert((request.op.name(), request.attributes.priority.name()));

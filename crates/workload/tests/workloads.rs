@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
 use wordline_workload::spec::{Address, Amount, Arrival, Burst, Limit, Mix, Process, Zone};
-use wordline_workload::{PhaseSpec, WorkloadSpec};
+use wordline_workload::{Generator, PhaseSpec, WorkloadSpec};
 
 const CAPACITY: Bytes = Bytes::gib(1);
 
@@ -12,7 +12,7 @@ fn one(phase: PhaseSpec) -> WorkloadSpec {
 }
 
 fn requests(phase: PhaseSpec) -> Vec<HostRequest> {
-    one(phase).generator(7, CAPACITY).expect("fits").collect()
+    Generator::new(&one(phase), 7, CAPACITY).expect("fits").collect()
 }
 
 #[test]
@@ -21,19 +21,19 @@ fn every_built_in_runs_and_stays_on_the_drive() {
         let spec = WorkloadSpec::built_in(name).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(spec.name, name);
         assert!(!spec.purpose.is_empty());
-        let drawn: Vec<HostRequest> = spec.generator(3, CAPACITY).expect(name).take(60_000).collect();
+        let drawn: Vec<HostRequest> = Generator::new(&spec, 3, CAPACITY).expect(name).take(60_000).collect();
         assert!(drawn.len() > 5_000, "{name}: {}", drawn.len());
         assert!(drawn.iter().all(|request| (request.sector + u64::from(request.sectors)) * 512 <= CAPACITY.0), "{name}");
         assert!(drawn.iter().all(|request| (request.sectors == 0) == (request.op == HostOp::Flush)), "{name}");
         assert!(drawn.is_sorted_by_key(|request| request.at), "{name}");
-        assert_eq!(drawn, spec.generator(3, CAPACITY).expect(name).take(60_000).collect::<Vec<_>>(), "{name}: not repeatable");
+        assert_eq!(drawn, Generator::new(&spec, 3, CAPACITY).expect(name).take(60_000).collect::<Vec<_>>(), "{name}: not repeatable");
     }
 }
 
 /// A change here changes the results of every study: it has to be wanted.
 #[test]
 fn the_default_workload_draws_the_same_requests_on_every_machine() {
-    let mut generator = WorkloadSpec::built_in("default").expect("sound").generator(1, CAPACITY).expect("fits");
+    let mut generator = Generator::new(&WorkloadSpec::built_in("default").expect("sound"), 1, CAPACITY).expect("fits");
     let mut hashes = Vec::new();
     while generator.phase().is_some() {
         let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
@@ -112,7 +112,7 @@ proptest! {
     fn shuffled_places_come_once_each(places in 1u64..600, seed: u64) {
         let span = Amount::Bytes(Bytes::kib(4 * places));
         let phase = PhaseSpec { address: Address::Shuffled, span, ..PhaseSpec::new("once", Limit::requests(2 * places)) };
-        let drawn: Vec<u64> = one(phase).generator(seed, CAPACITY).expect("fits").map(|request| request.sector / 8).collect();
+        let drawn: Vec<u64> = Generator::new(&one(phase), seed, CAPACITY).expect("fits").map(|request| request.sector / 8).collect();
         let (first, second) = drawn.split_at(places as usize);
         for pass in [first, second] {
             let mut sorted = pass.to_vec();
@@ -181,9 +181,9 @@ fn zones_that_do_not_agree_are_told() {
         let error = parsed(&zones).expect_err(told);
         assert!(error.starts_with("x.toml:7:") && error.contains(told), "{error}");
     }
-    let beyond = parsed(&[zone("50 %", "600 MiB"), zone("50 %", "600 MiB")]).expect("they may fit a drive").generator(1, CAPACITY);
+    let beyond = Generator::new(&parsed(&[zone("50 %", "600 MiB"), zone("50 %", "600 MiB")]).expect("they may fit a drive"), 1, CAPACITY);
     assert!(beyond.is_err_and(|error| error.to_string().contains("zone 2 ends beyond the 1 GiB")));
-    let tiny = parsed(&[zone("50 %", "512 B"), zone("50 %", "512 B")]).expect("they may fit a drive").generator(1, CAPACITY);
+    let tiny = Generator::new(&parsed(&[zone("50 %", "512 B"), zone("50 %", "512 B")]).expect("they may fit a drive"), 1, CAPACITY);
     assert!(tiny.is_err_and(|error| error.to_string().contains("zone 2 holds no place")));
 }
 
@@ -192,7 +192,7 @@ fn the_popular_places_stay_the_same_from_phase_to_phase() {
     let phase =
         |name: &str| PhaseSpec { address: Address::Zipf { theta: 1.2, scatter: true }, ..PhaseSpec::new(name, Limit::requests(20_000)) };
     let spec = WorkloadSpec { phases: vec![phase("a"), phase("b")], ..one(phase("a")) };
-    let drawn: Vec<HostRequest> = spec.generator(7, CAPACITY).expect("fits").collect();
+    let drawn: Vec<HostRequest> = Generator::new(&spec, 7, CAPACITY).expect("fits").collect();
     let top = |drawn: &[HostRequest]| {
         let mut counts = std::collections::BTreeMap::new();
         drawn.iter().for_each(|request| *counts.entry(request.sector).or_insert(0u32) += 1);
@@ -234,7 +234,7 @@ fn a_later_phase_continues_the_clock_and_leaves_its_own_draws_alone() {
     let phase = |count| PhaseSpec { arrival, ..PhaseSpec::new("p", Limit::requests(count)) };
     let run = |first| -> Vec<HostRequest> {
         let spec = WorkloadSpec { phases: vec![phase(first), phase(50)], ..one(phase(first)) };
-        spec.generator(7, CAPACITY).expect("fits").collect()
+        Generator::new(&spec, 7, CAPACITY).expect("fits").collect()
     };
     let (short, long) = (run(10), run(1000));
     assert!(long.is_sorted_by_key(|request| request.at));
@@ -245,7 +245,7 @@ fn a_later_phase_continues_the_clock_and_leaves_its_own_draws_alone() {
 #[test]
 fn a_request_that_does_not_fit_is_refused_with_both_sizes() {
     let phase = PhaseSpec { sizes: vec![(Bytes::mib(2), 1.0)], ..PhaseSpec::new("big", Limit::requests(1)) };
-    let error = one(phase).generator(1, Bytes::mib(1)).expect_err("too large").to_string();
+    let error = Generator::new(&one(phase), 1, Bytes::mib(1)).expect_err("too large").to_string();
     assert_eq!(error, "workload test, phase big: a request of 2 MiB does not fit the 1 MiB that it may use of this drive of 1 MiB");
 }
 

@@ -145,6 +145,14 @@ macro_rules! parameters {
                 Physics { shape, $( $section: $Name { $( $key: Held::unset(), )* }, )* }
             }
 
+            /// Checks that this set of parameters can be a chip.
+            ///
+            /// # Errors
+            /// All that is wrong, in the order of [`Physics::PARAMETERS`].
+            pub fn check(&self) -> Result<(), Vec<Fault>> {
+                check::check(self)
+            }
+
             /// The value of a parameter: one number, or all of a list. `None`: there is no such parameter.
             pub fn get(&self, section: &str, key: &str) -> Option<Vec<f64>> {
                 match (section, key) {

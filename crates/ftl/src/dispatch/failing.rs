@@ -14,7 +14,7 @@ use wordline_flash::{Report, Status};
 use wordline_units::DieId;
 
 use super::Rooms;
-use super::ended;
+use super::ends;
 use crate::die_failure::{Sign, Verdict};
 use crate::host;
 use crate::news;
@@ -111,11 +111,11 @@ fn fail_reads(rooms: &mut Rooms, die: DieId) {
 fn end_read(rooms: &mut Rooms, die: DieId, pending: &Pending, good: bool) {
     let &Pending { purpose, group, offset, .. } = pending;
     match purpose {
-        Purpose::HostRead { part } => ended::host_read(rooms, (group, offset), part, good),
+        Purpose::HostRead { part } => ends::host_read(rooms, (group, offset), part, good),
         Purpose::Fill { slot } => {
             rooms.metadata.note_media_error(true);
             rooms.core.groups_mut().unpin(group);
-            ended::end_reading(rooms, group, offset);
+            ends::end_reading(rooms, group, offset);
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
             host::lose_rest(core, slot);
             host::admit_waiting(core, panel, metadata, sanitise);
@@ -151,7 +151,7 @@ pub(super) fn end_on_failed(rooms: &mut Rooms, report: &Report<'_>, pending: &Pe
         }
         Purpose::Program { program, .. } => give_back(rooms, die, (group, program)),
         Purpose::Copyback { .. } | Purpose::Erase | Purpose::Sanitise { .. } => {}
-        Purpose::Metadata { kind, program } => ended::written(rooms, die, false, kind, (group, program)),
+        Purpose::Metadata { kind, program } => ends::written(rooms, die, false, kind, (group, program)),
         Purpose::JournalErase => {
             let Rooms { core, metadata, .. } = rooms;
             metadata.journal_erased(core, false, group);
@@ -194,6 +194,7 @@ mod tests {
     use super::*;
     use crate::config::tests::small;
     use crate::config::{BufferConfig, Config, Protection};
+    use crate::dispatch::ended::ended;
     use crate::dispatch::next::next_operation;
     use crate::setup::build;
     use crate::state::layout::UnitAddr;
@@ -227,7 +228,7 @@ mod tests {
         let report =
             Report { corrected_bits: if is_read { 5_000 } else { 0 }, ..Report::plain(operation.tag, operation.die, status, &oob) };
         let report = if status == Status::Good { Report { corrected_bits: 0, ..report } } else { report };
-        ended::ended(rooms, &report);
+        ended(rooms, &report);
     }
 
     /// Do all that there is to do.

@@ -4,6 +4,7 @@
 //! from one room to the next.
 
 pub(crate) mod ended;
+mod ends;
 mod failing;
 mod landing;
 pub(crate) mod load;

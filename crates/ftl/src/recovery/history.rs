@@ -11,23 +11,15 @@ use crate::state::failures;
 use crate::state::layout::UnitAddr;
 use crate::state::refused::Refused;
 
-/// Newest record of the core's history.
-pub(super) fn last(scan: &RecoveryScan) -> History {
-    let of_page = |facts: &Facts| if let Facts::History(history) = *facts { Some(history) } else { None };
-    let pages = scan.stands.iter().flat_map(|stand| &stand.journal).map(|page| &page.facts);
-    let all = pages.chain(scan.log.iter().flat_map(|log| log.facts())).filter_map(of_page);
-    all.max_by_key(|history| history.version).unwrap_or_default()
-}
-
 /// Failed dies, and the version that no copy on them is above.
 pub(super) fn failed(scan: &RecoveryScan) -> (Vec<DieId>, u64) {
-    let last = last(scan);
+    let last = lost::last_history(scan);
     (lost::dark_dies(scan), if lost::has_newly_failed(scan) { last.failed_at.max(scan.version) } else { last.failed_at })
 }
 
 /// Resume the core's history, as the journal has it.
 pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: Option<&JournalFound>) {
-    let last = last(scan);
+    let last = lost::last_history(scan);
     let is_clean = last.is_clean && last.version >= scan.version;
     scan.tally.is_clean = is_clean;
     let failed = failed(scan);

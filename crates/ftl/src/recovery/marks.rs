@@ -3,7 +3,7 @@
 use wordline_units::Cause;
 
 use super::physical_blocks::PhysicalBlocks;
-use super::scan::{RecoveryScan, by_log, lost};
+use super::scan::{RecoveryScan, lost};
 use crate::config::Config;
 use crate::dispatch::Rooms;
 use crate::pages::oob::{Filling, MarkCopy, ProgramMarks};
@@ -108,7 +108,7 @@ fn resume_logged(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: Bl
         let best = marks.get(offset as usize).and_then(|mark| scan.best.get(mark.lpn as usize));
         best.is_some_and(|best| (best.stand, best.offset) == (stand as u32, offset))
     };
-    let is_untold = |offset: u32| is_best(offset) && !by_log::is_logged(scan, stand, offset, &layout);
+    let is_untold = |offset: u32| is_best(offset) && !lost::is_logged(scan, stand, offset, &layout);
     let filling = scan.filling(stand);
     let Some(oob) = metadata.oob_mut() else { return };
     for program in (0..programs).filter(|&program| layout.units_of(program).any(is_untold)) {

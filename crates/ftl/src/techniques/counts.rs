@@ -14,34 +14,7 @@
 use super::census::Census;
 use super::hooks::{Hook, Hooks};
 use super::say::{Say, Says, Scale};
-
-/// Reason why a technique has no opinion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// The question does not concern it now.
-    NoConcern,
-    /// Nothing that it goes by has been measured.
-    Unmeasured,
-    /// The case is beyond its table.
-    BeyondTable,
-    /// The allowance of its table has been used up.
-    UsedUp,
-}
-
-impl Why {
-    /// All reasons, in the order of their numbers.
-    pub const ALL: [Why; 4] = [Why::NoConcern, Why::Unmeasured, Why::BeyondTable, Why::UsedUp];
-
-    /// Words for the reason, after "abstained: ".
-    pub const fn words(self) -> &'static str {
-        match self {
-            Why::NoConcern => "no concern of it",
-            Why::Unmeasured => "not measured",
-            Why::BeyondTable => "beyond its table",
-            Why::UsedUp => "allowance used up",
-        }
-    }
-}
+pub use super::why::Why;
 
 /// Effect of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,7 +290,7 @@ mod tests {
             };
             noted.iter().for_each(|&(member, question, kind)| books.note(member, question, effect(kind)));
             for member in 0..3 {
-                let counts = books.of(member, &["a", "b", "c"], Hooks::all());
+                let counts = books.of(member, &["a", "b", "c"], Hooks::all(), Vec::new());
                 let of = |kinds: std::ops::Range<usize>| noted.iter().filter(|(who, _, kind)| *who == member && kinds.contains(kind)).count() as u64;
                 let total = counts.total();
                 prop_assert_eq!([total.asked, total.abstained, total.same, total.overruled, total.acted()], [of(0..7), of(0..4), of(4..5), of(5..6), of(6..7)]);

@@ -9,6 +9,7 @@ use wordline_units::Nanos;
 
 use super::hooks::{Hook, Hooks};
 use super::seam::{Amount, Ask, Card};
+pub use super::value::Value;
 use crate::state::layout::Layout;
 
 /// Declaration of a technique, which is known without making one.
@@ -124,43 +125,6 @@ impl Kind {
         let [least, most] = self.ends();
         std::mem::discriminant(&least) == std::mem::discriminant(&value) && (least..=most).contains(&value)
     }
-}
-
-/// Value of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Value {
-    /// Yes or no.
-    Flag(bool),
-    /// A count.
-    Count(u32),
-    /// A time.
-    Span(Nanos),
-    /// A word.
-    Word(&'static str),
-}
-
-macro_rules! values {
-    ($($variant:ident: $type:ty;)*) => {$(
-        impl From<$type> for Value {
-            fn from(value: $type) -> Value {
-                Value::$variant(value)
-            }
-        }
-
-        impl TryFrom<Value> for $type {
-            type Error = Value;
-
-            fn try_from(value: Value) -> Result<$type, Value> {
-                if let Value::$variant(value) = value { Ok(value) } else { Err(value) }
-            }
-        }
-    )*};
-}
-
-values! {
-    Flag: bool;
-    Count: u32;
-    Span: Nanos;
 }
 
 /// A feature that the die, or the chip's file, must have for a technique.

@@ -6,6 +6,7 @@
 use crate::techniques::declaration::{Declaration, Site, Value};
 use crate::techniques::seam::{Card, Technique};
 
+pub mod address;
 pub(crate) mod apply;
 pub mod block_class;
 pub mod census;
@@ -19,7 +20,9 @@ pub mod merge;
 pub mod panel;
 pub mod say;
 pub mod seam;
+pub mod value;
 pub mod wear_index;
+pub mod why;
 pub mod work;
 
 macro_rules! techniques {

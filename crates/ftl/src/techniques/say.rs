@@ -1,6 +1,6 @@
 //! Answers that several techniques may propose and several may restrain: one merge rule for all such questions.
 
-use super::counts::Why;
+use super::why::Why;
 
 /// A scale of answers from the most restrained to the least.
 pub trait Scale: Copy + Ord {

@@ -30,65 +30,23 @@
 //! compiler lists every technique for which a new kind of news needs a decision.
 
 use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
-use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority, Seconds};
+use wordline_units::{Cause, Celsius, DieId, Nanos, Priority, Seconds};
 
+pub use super::address::{FlashPage, ProgramUnit};
 use super::census::Census;
-pub use super::counts::Why;
-use super::declaration::Value;
 use super::hooks::{Hook, Hooks};
 pub use super::leap::Leap;
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
+use super::value::Value;
+pub use super::why::Why;
 use super::work::{Waiting, Work};
 use crate::state::groups::BlockGroups;
-use crate::state::layout::{BlockGroup, Layout};
+use crate::state::layout::BlockGroup;
 pub use crate::state::stops::{Busy, ByPriority};
 use crate::state::view::View;
 pub use crate::state::warm_clock::{Day, Kept};
 pub use crate::state::wear::Worn;
 pub use wordline_units::Wear;
-
-/// A page of a block group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FlashPage {
-    /// Block group of the page.
-    pub group: BlockGroup,
-    /// Plane of the page.
-    pub plane: PlaneId,
-    /// Page of the plane, in program order.
-    pub page: PageId,
-}
-
-impl FlashPage {
-    /// Page that holds the unit at `offset` of `group`.
-    pub fn holding(layout: &Layout, group: BlockGroup, offset: u32) -> FlashPage {
-        let crate::state::layout::Place { page, plane, .. } = layout.place(offset);
-        FlashPage { group, plane, page }
-    }
-}
-
-/// A program unit of a block group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProgramUnit {
-    /// Block group of the unit.
-    pub group: BlockGroup,
-    /// H-layer of the unit.
-    pub layer: u32,
-    /// Place of the unit in its h-layer.
-    pub place: u32,
-}
-
-impl ProgramUnit {
-    /// Address of program unit `program` of `group`, counted in program order.
-    pub fn new(layout: &Layout, group: BlockGroup, program: u32) -> ProgramUnit {
-        let each = layout.programs_per_layer;
-        ProgramUnit { group, layer: program / each, place: program % each }
-    }
-
-    /// Number of the unit in its group, counted in program order.
-    pub fn program(&self, layout: &Layout) -> u32 {
-        self.layer * layout.programs_per_layer + self.place
-    }
-}
 
 /// Context of a call: the instant, and a view of the core.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
-use super::seam::FlashPage;
+use super::address::FlashPage;
 use crate::state::layout::BlockGroup;
 
 /// A piece of work, with the instant until which others may hold it back.

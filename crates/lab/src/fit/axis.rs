@@ -3,7 +3,7 @@
 //! A measurement of all states is stitched together from windows around each of them. At a seam a label can be missing from every curve. Then either a
 //! step was not measured there, or there is no such step and the voltages go on without a gap. The shape of the curves on both sides tells which.
 
-use super::histograms::Curve;
+use super::curve::Curve;
 
 /// The steps of a file on an even axis.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -18,6 +18,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::axis::Axis;
+use super::curve::Curve;
 
 /// Reason why a file of histograms was refused.
 #[derive(Debug, thiserror::Error)]
@@ -58,13 +59,6 @@ pub enum HistogramError {
         /// Text of what is missing.
         what: String,
     },
-}
-
-/// The histogram of one state of one wordline under one condition.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curve {
-    /// Steps with their counts, rising.
-    pub bins: Vec<(u16, f32)>,
 }
 
 /// The histograms of a whole file.
@@ -167,21 +161,6 @@ impl Histograms {
     /// True if there are no curves, which is true of no file that was read.
     pub fn is_empty(&self) -> bool {
         self.curves.is_empty()
-    }
-}
-
-impl Curve {
-    /// Enters a count. `false`: the step has one already.
-    fn put(&mut self, step: u16, count: f32) -> bool {
-        match self.bins.last() {
-            Some(&(last, _)) if last < step => self.bins.push((step, count)),
-            None => self.bins.push((step, count)),
-            Some(_) => match self.bins.binary_search_by_key(&step, |&(step, _)| step) {
-                Ok(_) => return false,
-                Err(at) => self.bins.insert(at, (step, count)),
-            },
-        }
-        true
     }
 }
 

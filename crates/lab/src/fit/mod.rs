@@ -9,6 +9,7 @@
 
 mod axis;
 mod chip_file;
+mod curve;
 mod digest;
 pub mod figures;
 mod histograms;
@@ -23,8 +24,9 @@ mod search;
 
 pub use axis::Axis;
 pub use chip_file::{Origin, chip_file, rounded};
+pub use curve::Curve;
 pub use digest::{Condition, Digest, LEVELS, Layer};
-pub use histograms::{Curve, HistogramError, Histograms};
+pub use histograms::{HistogramError, Histograms};
 pub use judge::{Summary, Verdict, deviate, judge, layer_agreement};
 pub use naive::{Naive, scaled_neighbour};
 pub use outcome::Outcome;

@@ -65,6 +65,18 @@ pub struct Characterised {
     pub source: String,
 }
 
+impl Characterised {
+    /// The margins section as TOML, without remarks.
+    pub fn section(&self) -> String {
+        text::section(&self.margins, self.cells, &self.source)
+    }
+
+    /// Effects of the table at each age, as remarks of TOML.
+    pub fn remarks(&self) -> String {
+        text::remarks(&self.ages)
+    }
+}
+
 /// Effects of a table at one age.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Age {

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use wordline_flash::Margins;
 use wordline_units::Microvolts;
 
-use super::{Age, At, Characterised};
+use super::{Age, At};
 use crate::bench::Setup;
 use crate::conditions::span_text;
 use crate::lot::Lot;
@@ -41,55 +42,53 @@ fn list(values: impl Iterator<Item = String>) -> String {
     if lines.len() < 2 { format!("[{}]", lines.concat()) } else { format!("[\n    {},\n]", lines.join(",\n    ")) }
 }
 
-impl Characterised {
-    /// The margins section as TOML, without remarks.
-    pub fn section(&self) -> String {
-        let (table, steps) = (&self.margins, &self.margins.steps);
-        format!(
-            "[margins]\nsource = {}\nstep = {}\ncells = {}\nlowered = {}\nearly = {}\nerrors = {}\nstart = {}\nend = {}\nlayers = {}\n",
-            // A setting may have quotes of its own.
-            toml::Value::from(self.source.as_str()),
-            volts(table.step),
-            self.cells,
-            volts(table.lowered),
-            table.early,
-            list(steps.iter().map(|step| step.errors_max.to_string())),
-            list(steps.iter().map(|step| volts(step.window.start))),
-            list(steps.iter().map(|step| volts(step.window.end))),
-            list(table.layers.iter().map(|layer| volts(*layer))),
-        )
-    }
+/// The margins section as TOML, without remarks.
+pub(super) fn section(table: &Margins, cells: u32, source: &str) -> String {
+    let steps = &table.steps;
+    format!(
+        "[margins]\nsource = {}\nstep = {}\ncells = {}\nlowered = {}\nearly = {}\nerrors = {}\nstart = {}\nend = {}\nlayers = {}\n",
+        // A setting may have quotes of its own.
+        toml::Value::from(source),
+        volts(table.step),
+        cells,
+        volts(table.lowered),
+        table.early,
+        list(steps.iter().map(|step| step.errors_max.to_string())),
+        list(steps.iter().map(|step| volts(step.window.start))),
+        list(steps.iter().map(|step| volts(step.window.end))),
+        list(table.layers.iter().map(|layer| volts(*layer))),
+    )
+}
 
-    /// Effects of the table at each age, as remarks of TOML.
-    pub fn remarks(&self) -> String {
-        let mut text = String::new();
-        for age in &self.ages {
-            let Age { pe, expected, counted, showing, most, worst, saved, kappa } = age;
-            // Of a few leaders that all show the same there is no order.
-            let rank = |value: &f64| if value.is_nan() { "nothing".to_owned() } else { format!("{value:.2}") };
-            let per_cent = |value: &f64| format!("{:.1} %", value * 100.0);
-            // Writing to a text cannot fail.
-            let _ = writeln!(text, "# {pe} P/E");
-            let _ = writeln!(
-                text,
-                "#   errors between E and P1: {} of leaders show any, {most} at most; rank correlation with those after retention {} expected, {} counted",
-                per_cent(showing),
-                rank(expected),
-                rank(counted)
-            );
-            let [leader, first, table] = worst;
-            let _ = writeln!(
-                text,
-                "#   errors of the worst page's codeword, worst wordline: {leader:.1} leader, {first:.1} skipping up to L_min, {table:.1} by the table"
-            );
-            let saved: Vec<String> = saved.iter().map(per_cent).collect();
-            let _ = writeln!(
-                text,
-                "#   t_PROG saved: {} skipping up to L_min, {} margins alone, {} both; {} skipping by the table, {} both; {} static",
-                saved[0], saved[1], saved[2], saved[3], saved[4], saved[5]
-            );
-            let _ = writeln!(text, "#   the worst h-layer: {} by the table, {} static", per_cent(&kappa[0]), per_cent(&kappa[1]));
-        }
-        text
+/// Effects of the table at each age, as remarks of TOML.
+pub(super) fn remarks(ages: &[Age]) -> String {
+    let mut text = String::new();
+    for age in ages {
+        let Age { pe, expected, counted, showing, most, worst, saved, kappa } = age;
+        // Of a few leaders that all show the same there is no order.
+        let rank = |value: &f64| if value.is_nan() { "nothing".to_owned() } else { format!("{value:.2}") };
+        let per_cent = |value: &f64| format!("{:.1} %", value * 100.0);
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "# {pe} P/E");
+        let _ = writeln!(
+            text,
+            "#   errors between E and P1: {} of leaders show any, {most} at most; rank correlation with those after retention {} expected, {} counted",
+            per_cent(showing),
+            rank(expected),
+            rank(counted)
+        );
+        let [leader, first, table] = worst;
+        let _ = writeln!(
+            text,
+            "#   errors of the worst page's codeword, worst wordline: {leader:.1} leader, {first:.1} skipping up to L_min, {table:.1} by the table"
+        );
+        let saved: Vec<String> = saved.iter().map(per_cent).collect();
+        let _ = writeln!(
+            text,
+            "#   t_PROG saved: {} skipping up to L_min, {} margins alone, {} both; {} skipping by the table, {} both; {} static",
+            saved[0], saved[1], saved[2], saved[3], saved[4], saved[5]
+        );
+        let _ = writeln!(text, "#   the worst h-layer: {} by the table, {} static", per_cent(&kappa[0]), per_cent(&kappa[1]));
     }
+    text
 }

@@ -107,6 +107,20 @@ impl<T> Found<T> {
         let known = || self.judged.iter().map(|judged| judged.name).collect::<Vec<_>>().join(", ");
         self.judged.iter().find(|judged| judged.name == name).unwrap_or_else(|| panic!("no figure {name}; there are {}", known())).value
     }
+
+    /// The table as a section of a chip file.
+    pub fn text(&self) -> Text {
+        let width = self.judged.iter().map(|judged| judged.name.len()).max().unwrap_or(0);
+        let figure = |judged: &Judged| {
+            let value = if judged.value.is_finite() { format!("{}", text::rounded(judged.value, 4)) } else { "–".to_owned() };
+            format!("# {:width$}  {value:>9}  {}\n", judged.name, judged.meaning)
+        };
+        let remarks = self.judged.iter().map(figure).collect();
+        let keys: String = self.keys.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+        // A setting may have quotes of its own.
+        let source = toml::Value::from(self.source.as_str());
+        Text { remarks, section: format!("[{}]\nsource = {source}\n{keys}", self.section) }
+    }
 }
 
 /// A list of figures under way.

@@ -1,6 +1,5 @@
 //! Text of a table as a section of a chip file.
 
-use super::{Found, Text};
 use crate::bench::Setup;
 use crate::lot::Lot;
 
@@ -49,20 +48,4 @@ pub(super) fn span(seconds: u32) -> String {
 /// A share as TOML.
 pub(super) fn share(share: f64) -> String {
     format!("\"{} %\"", rounded(share * 100.0, 6))
-}
-
-impl<T> Found<T> {
-    /// The table as a section of a chip file.
-    pub fn text(&self) -> Text {
-        let width = self.judged.iter().map(|judged| judged.name.len()).max().unwrap_or(0);
-        let figure = |judged: &super::Judged| {
-            let value = if judged.value.is_finite() { format!("{}", rounded(judged.value, 4)) } else { "–".to_owned() };
-            format!("# {:width$}  {value:>9}  {}\n", judged.name, judged.meaning)
-        };
-        let remarks = self.judged.iter().map(figure).collect();
-        let keys: String = self.keys.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
-        // A setting may have quotes of its own.
-        let source = toml::Value::from(self.source.as_str());
-        Text { remarks, section: format!("[{}]\nsource = {source}\n{keys}", self.section) }
-    }
 }

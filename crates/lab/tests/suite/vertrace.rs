@@ -177,8 +177,7 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
     let plan = Plan::load_set("pageftl", &settings).unwrap_or_else(|error| panic!("{error}")).with_seed(seed);
     let config = plan.build();
     let spec = FileSpec::parse(SPEC, "twin.toml").unwrap_or_else(|error| panic!("{error}"));
-    let mut load = spec
-        .load(seed, config.exported(), FileOptions { length: Some(length), ..FileOptions::default() })
+    let mut load = FileLoad::new(&spec, seed, config.exported(), FileOptions { length: Some(length), ..FileOptions::default() })
         .unwrap_or_else(|error| panic!("{error}"));
     let scope = FileScope::of(config.exported(), config.firmware.unit, &config.sheet.geometry);
     let ((books, heard), (twin_told, twin_heard)) = (channel(), channel());

@@ -5,7 +5,7 @@ use wordline_chip::DieFault;
 use wordline_drive::Fault;
 use wordline_units::DieId;
 
-use super::commands::{Argument, Command, FROM_NEEDED, Order, Shown, argument, cut, needed, number, range};
+use super::arguments::{Argument, Command, FROM_NEEDED, Order, Shown, argument, cut, needed, number, range};
 use super::words::instead_of;
 use crate::ask::Query;
 use crate::faults::{Harm, Harmed};

@@ -9,6 +9,7 @@
 //! The socket is a file that only its owner may open. A client may do to the drive all that the commands do, but is not trusted to be quick, short or
 //! right: line length, waiting time and number of clients are limited, and every error is described in the answer.
 
+mod arguments;
 mod commands;
 mod faults;
 mod lines;
@@ -25,14 +26,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-pub use commands::{Command, commands};
+pub use arguments::Command;
+pub use commands::commands;
 
 use crate::ask::{Query, Told};
 use crate::disk::LiveDisk;
 use crate::doors::{Address, Client, Clients, Closer, Hall, ListenError, Listener, Manners, News, SocketFile, Stream};
 use crate::faults::Harm;
 use crate::stop::Stop;
-use commands::Order;
+use arguments::Order;
 use lines::{Line, Lines};
 
 /// Clients at a time that have sent something. One more takes the place of the one that has sent least, and of several the oldest; not of one whose question

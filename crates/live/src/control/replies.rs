@@ -8,7 +8,8 @@ use wordline_engine::{BlockState, BlockView};
 use wordline_figures::{Cost, Identity, conclude};
 use wordline_units::Id;
 
-use super::commands::{Shown, commands};
+use super::arguments::Shown;
+use super::commands::commands;
 use super::{Served, faults, refusal};
 use crate::ask::{Look, Place, Told};
 use crate::lost::LostFound;

@@ -17,7 +17,7 @@ fn served(name: &str) -> Option<DriveConfig> {
     let settings = ["cells.physics=false", "recovery.on=true", "recovery.oob_copies=true"].map(str::to_owned);
     // Some drives of papers are too large for a journal of their shape, and cannot be served.
     let plan = Plan::load_set(name, &settings).ok()?;
-    let (plan, _) = plan.sized("512MiB").or_else(|_| plan.sized("8GiB")).unwrap_or((plan, Vec::new()));
+    let (plan, _) = wordline_plan::sized(&plan, "512MiB").or_else(|_| wordline_plan::sized(&plan, "8GiB")).unwrap_or((plan, Vec::new()));
     let config = plan.build();
     let keeps_keys = config.firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
     (!keeps_keys).then_some(config)

@@ -1,9 +1,8 @@
 //! Payloads that go to where they belong at once, and buffers that are used again.
 //!
-//! A payload that comes through [`Server::receive`] is copied once more than it has to be. The rest of a long one can be read to its own place instead: whoever
-//! reads from the peer borrows the payload and brings it back longer.
+//! A payload that comes through [`Server::receive`](super::Server::receive) is copied once more than it has to be. The rest of a long one can be read to its
+//! own place instead: whoever reads from the peer borrows the payload and brings it back longer.
 
-use super::Server;
 use crate::limits::SPARE_BYTES;
 use crate::stage::Stage;
 
@@ -35,7 +34,7 @@ impl Spare {
         if buffer.capacity() as u64 == length { buffer } else { Vec::new() }
     }
 
-    fn put(&mut self, mut buffer: Vec<u8>) {
+    pub(super) fn put(&mut self, mut buffer: Vec<u8>) {
         if buffer.capacity() > 0 && self.bytes + buffer.capacity() <= SPARE_BYTES {
             buffer.clear();
             self.bytes += buffer.capacity();
@@ -46,18 +45,15 @@ impl Spare {
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
-}
-
-impl Server {
-    /// The payload that is being received, if more than a little of it is to come. Until it is given back, [`Server::receive`] takes nothing.
-    pub fn lend_payload(&mut self) -> Option<Lent> {
-        let Stage::Payload { ticket, data, lent, .. } = &mut self.stage else { return None };
+    /// Lends the payload that `stage` receives, if more than a little of it is to come.
+    pub(super) fn lend(&mut self, stage: &mut Stage) -> Option<Lent> {
+        let Stage::Payload { ticket, data, lent, .. } = stage else { return None };
         let left = ticket.length - data.len() as u64;
         if left < LENT_MIN || *lent > 0 {
             return None;
         }
         if data.capacity() == 0 {
-            *data = self.spare.take(ticket.length);
+            *data = self.take(ticket.length);
         }
         if data.capacity() == data.len() {
             data.reserve_exact((left as usize).min(data.len().max(LENT_START)));
@@ -69,28 +65,21 @@ impl Server {
         *lent = data.capacity();
         Some(Lent { bytes: std::mem::take(data) })
     }
+}
 
-    /// Takes back what was lent. Where the conversation is over meanwhile, it goes.
-    ///
-    /// # Panics
-    /// If it is longer than the payload.
-    pub fn give_back(&mut self, payload: Lent) {
-        if let Stage::Payload { ticket, data, lent, .. } = &mut self.stage {
-            assert!(payload.bytes.len() as u64 <= ticket.length, "a payload of {} bytes for {}", payload.bytes.len(), ticket.length);
-            (*data, *lent) = (payload.bytes, 0);
-        }
-    }
-
-    /// The buffer of a payload that is done with is for another.
-    pub fn spare(&mut self, buffer: Vec<u8>) {
-        if self.closed.is_none() {
-            self.spare.put(buffer);
+impl Lent {
+    /// Gives the payload back to `stage`. Where the conversation is over meanwhile, it goes.
+    pub(super) fn give_back(self, stage: &mut Stage) {
+        if let Stage::Payload { ticket, data, lent, .. } = stage {
+            assert!(self.bytes.len() as u64 <= ticket.length, "a payload of {} bytes for {}", self.bytes.len(), ticket.length);
+            (*data, *lent) = (self.bytes, 0);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Server;
     use super::*;
     use crate::client::{put_option, put_request};
     use crate::{Event, Export, Limits, Request, Settings, Tls};

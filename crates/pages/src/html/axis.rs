@@ -1,7 +1,7 @@
 //! Axes: where a value lies, and which values get a tick and a word.
 
 use super::escape;
-use crate::number::number;
+use crate::number::{number, scientific};
 
 /// How values are spread over an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +193,7 @@ pub(super) fn short(value: f64) -> String {
 
 /// A power of ten: plain where that is short.
 fn decade(value: f64) -> String {
-    if (1e-2..1e6).contains(&value) { short(value) } else { super::figure::scientific(value).replace("1.00·", "") }
+    if (1e-2..1e6).contains(&value) { short(value) } else { scientific(value).replace("1.00·", "") }
 }
 
 /// A span of microseconds in the unit that a person would choose.

@@ -316,6 +316,11 @@ pub(super) fn time_axis(seconds: f64) -> (Axis, f64) {
     }
 }
 
+/// The upward axis has no room for its name, so the caption tells it.
+pub(super) fn upright(label: &str) -> String {
+    format!("{label};")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,9 +28,10 @@ use wordline_units::{Cause, DieId, FlashOp, HostOp, Nanos};
 
 use cores::Work;
 use counters::{Counters, Part};
-pub use explain::Explained;
+pub use explain::{Explained, slowest_explained};
 pub use format::{Checked, check};
 use out::Out;
+pub use page::page;
 use rows::Rows;
 use stops::Stoppable;
 pub use trace::{Trace, TraceError};

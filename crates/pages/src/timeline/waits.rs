@@ -48,59 +48,57 @@ impl Doing {
     }
 }
 
-impl Trace {
-    /// What the die of the read of this number did while the read waited for it, and for how many nanoseconds each. All of them together are the time that it
-    /// waited. At each instant a die does what was ordered last: what is stopped for a read is not what it does.
-    pub(super) fn waited_for(&self, request: usize) -> BTreeMap<Doing, u64> {
-        let waiting = &self.requests()[request];
-        let (from, end) = waiting.die_wait();
-        let mut doing = BTreeMap::new();
-        let mut add = |what: Doing, length: u64| {
-            if length > 0 {
-                *doing.entry(what).or_insert(0) += length;
-            }
-        };
-        let Some(reader) = self.reader(request) else {
-            add(Doing::Unclear, end - from);
-            return doing;
-        };
-        let others = self.on_die(reader.die, from, reader.end).into_iter().filter(|(op, _)| !std::ptr::eq(*op, reader));
-        let others: Vec<(&OnDie, Doing)> =
-            others.map(|(op, urgency)| (op, Doing::Op(op.name.clone(), against(waiting, &op.name, urgency)))).collect();
-        // It waited until it was ordered.
-        for (what, length) in done(&others, from, reader.from) {
-            add(what.unwrap_or(Doing::Nothing), length);
+/// What the die of the read of this number did while the read waited for it, and for how many nanoseconds each. All of them together are the time that it
+/// waited. At each instant a die does what was ordered last: what is stopped for a read is not what it does.
+pub(super) fn waited_for(trace: &Trace, request: usize) -> BTreeMap<Doing, u64> {
+    let waiting = &trace.requests()[request];
+    let (from, end) = waiting.die_wait();
+    let mut doing = BTreeMap::new();
+    let mut add = |what: Doing, length: u64| {
+        if length > 0 {
+            *doing.entry(what).or_insert(0) += length;
         }
-        // What is left of its wait came after that: a core was busy, or it gave way to what was ordered later.
-        let mut left = end - reader.from;
-        if self.gave_way(reader) {
-            let later: Vec<(&OnDie, Doing)> = others.into_iter().filter(|(op, _)| op.from > reader.from).collect();
-            let again = reader.end - (waiting.stage("channel") + waiting.stage("ECC")).min(reader.end - reader.from);
-            for (what, length) in done(&later, reader.from, again) {
-                if let Some(what) = what {
-                    let length = length.min(left);
-                    left -= length;
-                    add(what, length);
-                }
-            }
-        }
-        add(Doing::Itself, left);
-        doing
+    };
+    let Some(reader) = trace.reader(request) else {
+        add(Doing::Unclear, end - from);
+        return doing;
+    };
+    let others = trace.on_die(reader.die, from, reader.end).into_iter().filter(|(op, _)| !std::ptr::eq(*op, reader));
+    let others: Vec<(&OnDie, Doing)> =
+        others.map(|(op, urgency)| (op, Doing::Op(op.name.clone(), against(waiting, &op.name, urgency)))).collect();
+    // It waited until it was ordered.
+    for (what, length) in done(&others, from, reader.from) {
+        add(what.unwrap_or(Doing::Nothing), length);
     }
+    // What is left of its wait came after that: a core was busy, or it gave way to what was ordered later.
+    let mut left = end - reader.from;
+    if trace.gave_way(reader) {
+        let later: Vec<(&OnDie, Doing)> = others.into_iter().filter(|(op, _)| op.from > reader.from).collect();
+        let again = reader.end - (waiting.stage("channel") + waiting.stage("ECC")).min(reader.end - reader.from);
+        for (what, length) in done(&later, reader.from, again) {
+            if let Some(what) = what {
+                let length = length.min(left);
+                left -= length;
+                add(what, length);
+            }
+        }
+    }
+    add(Doing::Itself, left);
+    doing
+}
 
-    /// The table of all reads.
-    pub(super) fn waits(&self) -> Waits {
-        let mut waits = Waits::default();
-        for (number, request) in self.requests().iter().enumerate().filter(|(_, request)| request.op == "read") {
-            let Some(urgency) = request.urgency() else { continue };
-            waits.reads[urgency] += 1;
-            waits.total[urgency] += request.stage("die wait");
-            for (what, length) in self.waited_for(number) {
-                waits.rows.entry(what).or_default()[urgency] += length;
-            }
+/// The table of all reads.
+pub(super) fn waits(trace: &Trace) -> Waits {
+    let mut waits = Waits::default();
+    for (number, request) in trace.requests().iter().enumerate().filter(|(_, request)| request.op == "read") {
+        let Some(urgency) = request.urgency() else { continue };
+        waits.reads[urgency] += 1;
+        waits.total[urgency] += request.stage("die wait");
+        for (what, length) in waited_for(trace, number) {
+            waits.rows.entry(what).or_default()[urgency] += length;
         }
-        waits
     }
+    waits
 }
 
 /// What was ordered last of `ops`, which come as they were ordered, part by part from `from` to `end`, and how long each part is.
@@ -243,12 +241,12 @@ mod tests {
         timeline.observe(Nanos(2_110), &Event::Flash(flash(0, FlashOp::Read, 2_000, 60)));
         timeline.observe(Nanos(2_110), &read_of(Priority::Low, 2, 495, 1_510));
         let trace = Trace::read(&text(&timeline)).expect("it is ours");
-        assert_eq!(trace.waited_for(0), BTreeMap::from([(op("program (host)"), 95)]));
+        assert_eq!(waited_for(&trace, 0), BTreeMap::from([(op("program (host)"), 95)]));
         let urgent = Doing::Op("read (host)".to_owned(), Against::Higher);
         // 500 to 600 nothing, to 1,000 program, to 1,100 the urgent read, to 2,000 program, to 2,010 its own order.
         let expected = [(op("program (host)"), 1_300), (urgent, 100), (Doing::Itself, 10), (Doing::Nothing, 100)];
-        assert_eq!(trace.waited_for(1), BTreeMap::from(expected));
-        let waits = trace.waits();
+        assert_eq!(waited_for(&trace, 1), BTreeMap::from(expected));
+        let waits = waits(&trace);
         assert_eq!((waits.reads, waits.total), ([1, 0, 0, 1], [95, 0, 0, 1_510]));
         for class in 0..CLASSES {
             assert_eq!(waits.rows.values().map(|times| times[class]).sum::<u64>(), waits.total[class]);
@@ -271,17 +269,17 @@ mod tests {
         timeline.observe(Nanos(1_235), &read_of(Priority::Low, 2, 995, 135));
         let trace = Trace::read(&text(&timeline)).expect("it is ours");
         let urgent = Doing::Op("read (host)".to_owned(), Against::Higher);
-        assert_eq!(trace.waited_for(1), BTreeMap::from([(urgent, 100), (Doing::Itself, 35)]));
+        assert_eq!(waited_for(&trace, 1), BTreeMap::from([(urgent, 100), (Doing::Itself, 35)]));
         let lower = Doing::Op("read (host)".to_owned(), Against::Lower);
-        assert_eq!(trace.waited_for(0), BTreeMap::from([(lower, 15)]));
+        assert_eq!(waited_for(&trace, 0), BTreeMap::from([(lower, 15)]));
     }
 
     #[test]
     fn where_it_is_not_clear_which_die_it_was_that_is_said() {
         let written = text(&waited()).replace("\"array_ns\":60", "\"array_ns\":61");
-        let waits = Trace::read(&written).expect("it is ours").waits();
-        assert_eq!(waits.rows, BTreeMap::from([(Doing::Unclear, [0, 0, 2_495, 0])]));
-        assert!(waits.text().contains("die not clear") && waits.text().contains("100.0 %"));
-        assert_eq!(Trace::read(&text(&Timeline::default())).expect("it is ours").waits().text(), "");
+        let table = waits(&Trace::read(&written).expect("it is ours"));
+        assert_eq!(table.rows, BTreeMap::from([(Doing::Unclear, [0, 0, 2_495, 0])]));
+        assert!(table.text().contains("die not clear") && table.text().contains("100.0 %"));
+        assert_eq!(waits(&Trace::read(&text(&Timeline::default())).expect("it is ours")).text(), "");
     }
 }

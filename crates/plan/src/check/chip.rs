@@ -4,6 +4,7 @@ use wordline_cells::Shape;
 use wordline_flash::{Capabilities, ProgramScope, Sheet, Timing};
 use wordline_units::{Bytes, CellKind, Geometry, Nanos, WordlineSet};
 
+use super::mistakes::{instant, needed};
 use super::within;
 use crate::keys::filled::Sections;
 use crate::kind::{Kind, Maybe};
@@ -214,15 +215,6 @@ fn page_times<T>(sections: &Sections, key: &str, set: &Set<T>, times: PageTimes,
         return None;
     }
     Some(held)
-}
-
-/// An array that works in no time would let a host with a queue run for ever at one instant.
-pub(super) fn instant<T>(mistakes: &mut Mistakes<'_>, key: &str, set: &Set<T>) {
-    mistakes.at(&set.origin, format!("{key} is zero: expected a time greater than that"), None);
-}
-
-pub(super) fn needed<T>(mistakes: &mut Mistakes<'_>, key: &str, why: &str, expected: &str, cause: &Set<T>) {
-    mistakes.at(&cause.origin, format!("{key} is not set, and {why}"), Some(format!("expected {expected}")));
 }
 
 fn faults(sections: &Sections, mistakes: &mut Mistakes<'_>) {

@@ -5,6 +5,7 @@ mod chip;
 mod classes;
 mod drive;
 mod margins;
+mod mistakes;
 mod stops;
 mod tables;
 mod techniques;

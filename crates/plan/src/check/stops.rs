@@ -2,7 +2,7 @@
 
 use wordline_units::Nanos;
 
-use super::chip::{instant, needed};
+use super::mistakes::{instant, needed};
 use crate::keys::filled::Sections;
 use crate::kind::{Kind, Maybe};
 use crate::layer::{Mistakes, Set};

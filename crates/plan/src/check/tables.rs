@@ -30,7 +30,7 @@ const AS_TOLD: u64 = 0;
 
 /// Refuses a table that was made from the chips of a run with this seed.
 pub(crate) fn own_seed(sections: &filled::Sections, seed: u64, mistakes: &mut Mistakes<'_>) {
-    for (table, lot) in sections.lot_seeds() {
+    for (table, lot) in Keys::of(sections).lot_seeds() {
         let is_told = table == "copyback" && seed == AS_TOLD;
         if lot.value.0 == Some(seed) && !is_told {
             let what =

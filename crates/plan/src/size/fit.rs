@@ -175,3 +175,9 @@ pub(super) fn shown_on(plan: &Plan, shape: Shape, share: f64, step: u64) -> u64 
     }
     low * step
 }
+
+/// Number of bytes of which the sizes of a drive are multiples.
+pub(super) fn size_step(plan: &Plan) -> u64 {
+    let config = plan.config();
+    config.firmware.unit.0 * u64::from(config.cores) * u64::from(config.stripe_units)
+}

@@ -1,6 +1,6 @@
 //! Refusal of a size for which no shape keeps the share of usable spare, with the next size for which one does.
 
-use super::fit::{DIES_MAX, LAYERS_OF_TABLES, goes_by_tables};
+use super::fit::{self, DIES_MAX, LAYERS_OF_TABLES, goes_by_tables};
 use super::{SHAPES_TRIED, SPARE_TOLERANCE, all_made};
 use crate::error::PlanError;
 use crate::plan::Plan;
@@ -55,7 +55,7 @@ fn first_of(why: &PlanError) -> String {
 /// The least of the sizes tried, from `bytes` to the drives' own, that all of them can have. Their own is one.
 fn next(plans: &[&Plan], bytes: u64) -> Option<u64> {
     let own = plans[0].figures().exported.0;
-    let step = plans.iter().map(|plan| plan.size_step()).max()?;
+    let step = plans.iter().map(|plan| fit::size_step(plan)).max()?;
     let mut size = bytes;
     loop {
         let unit = (size.next_power_of_two() / 2 / STEPS).next_multiple_of(step).max(1 << 20).next_multiple_of(step);

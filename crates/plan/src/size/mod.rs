@@ -49,71 +49,63 @@ impl Shape {
     }
 }
 
-impl Plan {
-    /// This drive with `size`, such as "16 GiB", for the host, and the settings that make it so. The share of usable spare stays within [`SPARE_TOLERANCE`].
-    /// Channels and chip stay; of each plane there are as many blocks as are needed, and more dies on each channel where the whole of those it has is too
-    /// little. Blocks have fewer h-layers, and there are more of them, where no number of whole blocks keeps the share.
-    ///
-    /// # Errors
-    /// Says what is wrong with the size, or with the drive that it makes, and which larger size can be.
-    pub fn sized(&self, size: &str) -> Result<(Plan, Vec<String>), PlanError> {
-        let all = sized_alike(&[self], size)?;
-        Ok(all.into_iter().next().expect("one for each plan"))
-    }
-
-    /// This drive with the flash and the capacity of `other`, and the settings that make it so. Tables that `other` has not are left out.
-    ///
-    /// # Errors
-    /// Says what is wrong with the drive that they make.
-    pub fn shaped_as(&self, other: &Plan) -> Result<(Plan, Vec<String>), PlanError> {
-        let settings = self.settings(Shape::of(other), other.config().exported().0, other);
-        self.made(settings)
-    }
-
-    /// This drive with the flash of `other`, which has another share of spare, and the capacity that leaves of it the usable spare that this drive has at its
-    /// own size, as far off as that of `other` is; and the settings that make it so.
-    ///
-    /// # Errors
-    /// Says what is wrong with the drive that they make.
-    pub fn on_flash_of(&self, other: &Plan) -> Result<(Plan, Vec<String>), PlanError> {
-        let (shape, own) = (Shape::of(other), other.own_figures().unwrap_or(other.figures()));
-        let share = self.figures().usable_spare + other.figures().usable_spare - own.usable_spare;
-        let bytes = fit::shown_on(self, shape, share, self.size_step());
-        let settings = self.settings(shape, bytes, self);
-        // Notes on the flash are those of `other`.
-        Ok((self.override_keys(&settings)?.sized_from(self.figures()), settings))
-    }
-
-    /// The settings that make this drive one of `shape` that shows `bytes`, with those of its tables that `tabled` has, too.
-    fn settings(&self, shape: Shape, bytes: u64, tabled: &Plan) -> Vec<String> {
-        let mut settings = vec![
-            format!("geometry.blocks={}", shape.blocks),
-            format!("flash.dies_per_channel={}", shape.dies_per_channel),
-            format!("mapping.capacity={}", SIZE.write(bytes)),
-        ];
-        if shape.layers != self.config().sheet.geometry.layers {
-            settings.push(format!("geometry.layers={}", shape.layers));
-            settings.extend(tables::settings(self, shape.layers, tabled.sections()));
-        }
-        settings
-    }
-
-    /// The drive that `settings` make of this one, with notes of what they change, and the settings.
-    fn made(&self, settings: Vec<String>) -> Result<(Plan, Vec<String>), PlanError> {
-        let plan = self.override_keys(&settings)?;
-        let kept: Vec<String> = self.notes().iter().filter(|note| !plan.notes().contains(note)).cloned().collect();
-        let notes = self.size_notes(&plan);
-        Ok((plan.with_notes(kept).with_notes(notes).sized_from(self.figures()), settings))
-    }
-
-    /// The sizes of this drive are multiples of this.
-    fn size_step(&self) -> u64 {
-        let config = self.config();
-        config.firmware.unit.0 * u64::from(config.cores) * u64::from(config.stripe_units)
-    }
+/// The drive of `plan` with `size`, such as "16 GiB", for the host, and the settings that make it so. The share of usable spare stays within
+/// [`SPARE_TOLERANCE`]. Channels and chip stay; of each plane there are as many blocks as are needed, and more dies on each channel where the whole of those
+/// it has is too little. Blocks have fewer h-layers, and there are more of them, where no number of whole blocks keeps the share.
+///
+/// # Errors
+/// Says what is wrong with the size, or with the drive that it makes, and which larger size can be.
+pub fn sized(plan: &Plan, size: &str) -> Result<(Plan, Vec<String>), PlanError> {
+    let all = sized_alike(&[plan], size)?;
+    Ok(all.into_iter().next().expect("one for each plan"))
 }
 
-/// These drives with `size` for the host, as [`Plan::sized`] makes one, and the settings of each. Drives that have the same flash and show as much of it have
+/// The drive of `plan` with the flash and the capacity of `other`, and the settings that make it so. Tables that `other` has not are left out.
+///
+/// # Errors
+/// Says what is wrong with the drive that they make.
+pub fn shaped_as(plan: &Plan, other: &Plan) -> Result<(Plan, Vec<String>), PlanError> {
+    let settings = settings(plan, Shape::of(other), other.config().exported().0, other);
+    made(plan, settings)
+}
+
+/// The drive of `plan` with the flash of `other`, which has another share of spare, and the capacity that leaves of it the usable spare that `plan` has at its
+/// own size, as far off as that of `other` is; and the settings that make it so.
+///
+/// # Errors
+/// Says what is wrong with the drive that they make.
+pub fn on_flash_of(plan: &Plan, other: &Plan) -> Result<(Plan, Vec<String>), PlanError> {
+    let (shape, own) = (Shape::of(other), other.own_figures().unwrap_or(other.figures()));
+    let share = plan.figures().usable_spare + other.figures().usable_spare - own.usable_spare;
+    let bytes = fit::shown_on(plan, shape, share, fit::size_step(plan));
+    let settings = settings(plan, shape, bytes, plan);
+    // Notes on the flash are those of `other`.
+    Ok((plan.override_keys(&settings)?.sized_from(plan.figures()), settings))
+}
+
+/// The settings that make this drive one of `shape` that shows `bytes`, with those of its tables that `tabled` has, too.
+fn settings(plan: &Plan, shape: Shape, bytes: u64, tabled: &Plan) -> Vec<String> {
+    let mut settings = vec![
+        format!("geometry.blocks={}", shape.blocks),
+        format!("flash.dies_per_channel={}", shape.dies_per_channel),
+        format!("mapping.capacity={}", SIZE.write(bytes)),
+    ];
+    if shape.layers != plan.config().sheet.geometry.layers {
+        settings.push(format!("geometry.layers={}", shape.layers));
+        settings.extend(tables::settings(plan, shape.layers, tabled.sections()));
+    }
+    settings
+}
+
+/// The drive that `settings` make of this one, with notes of what they change, and the settings.
+fn made(own: &Plan, settings: Vec<String>) -> Result<(Plan, Vec<String>), PlanError> {
+    let plan = own.override_keys(&settings)?;
+    let kept: Vec<String> = own.notes().iter().filter(|note| !plan.notes().contains(note)).cloned().collect();
+    let notes = note::notes(own, &plan);
+    Ok((plan.with_notes(kept).with_notes(notes).sized_from(own.figures()), settings))
+}
+
+/// These drives with `size` for the host, as [`sized`] makes one, and the settings of each. Drives that have the same flash and show as much of it have
 /// one shape afterwards, with which each keeps its own share of usable spare.
 ///
 /// # Errors
@@ -142,7 +134,7 @@ fn of_one_shape(plans: &[&Plan], size: &str) -> Result<Sized, PlanError> {
     let no = |drive: &Plan, why: String| PlanError::Size { drive: drive.name().to_owned(), size: shown(size), why };
     let bytes = read_size(size).map_err(|why| no(plans[0], why))?.0;
     for plan in plans {
-        let granule = plan.size_step();
+        let granule = fit::size_step(plan);
         if bytes == 0 || !bytes.is_multiple_of(granule) {
             let below = bytes / granule * granule;
             let near: Vec<String> = [below, below + granule].into_iter().filter(|&near| near > 0).map(|near| SIZE.write(near)).collect();
@@ -157,7 +149,7 @@ fn of_one_shape(plans: &[&Plan], size: &str) -> Result<Sized, PlanError> {
 fn all_made(plans: &[&Plan], bytes: u64, tried: usize) -> Result<Sized, Option<PlanError>> {
     let mut refused = None;
     for shape in fit::fitting(plans, bytes).into_iter().take(tried) {
-        let made = plans.iter().map(|plan| plan.made(plan.settings(shape, bytes, plan))).collect::<Result<Sized, PlanError>>();
+        let made = plans.iter().map(|plan| made(plan, settings(plan, shape, bytes, plan))).collect::<Result<Sized, PlanError>>();
         match made {
             Ok(all) => return Ok(all),
             Err(why) => _ = refused.get_or_insert(why),
@@ -194,7 +186,7 @@ mod tests {
             ("paper-cubeftl", "64 GiB", 64 << 30),
         ] {
             let before = Plan::load(drive).expect("a preset");
-            let (plan, settings) = before.sized(size).unwrap_or_else(|error| panic!("{drive} {size}: {error}"));
+            let (plan, settings) = sized(&before, size).unwrap_or_else(|error| panic!("{drive} {size}: {error}"));
             let (was, is) = (before.build(), plan.build());
             assert_eq!(is.exported(), Bytes(bytes), "{drive} {size}");
             let (a, b) = (was.sheet.geometry, is.sheet.geometry);
@@ -215,7 +207,7 @@ mod tests {
         for preset in presets() {
             let own = Plan::load(preset.name).expect("a preset");
             for size in ["64 MiB", "100 MiB", "1 GiB", "3 GiB", "16 GiB", "1 TiB"] {
-                match own.sized(size) {
+                match sized(&own, size) {
                     Ok((plan, settings)) => {
                         assert!(is_kept(&plan, &own), "{} {size}: usable spare {} became {}", preset.name, usable(&own), usable(&plan));
                         assert_eq!(plan.build().exported(), read_size(size).expect("a size"));
@@ -231,7 +223,7 @@ mod tests {
                         refusals += 1;
                         let least = named(&told);
                         assert!(read_size(&least).expect("a size") > read_size(size).expect("a size"), "{told}");
-                        let made = own.sized(&least).unwrap_or_else(|error| panic!("{}: the least, {least}: {error}", preset.name)).0;
+                        let made = sized(&own, &least).unwrap_or_else(|error| panic!("{}: the least, {least}: {error}", preset.name)).0;
                         assert!(is_kept(&made, &own), "{} {least}", preset.name);
                     }
                 }
@@ -248,7 +240,7 @@ mod tests {
                 // Several blocks open for moved data, or one that closes early, leave less room for groups that idle dies keep free.
                 let counts_copies = preset.name.starts_with("rcftl") || preset.name == "fastgc-rcftl";
                 let size = if counts_copies { "8 GiB" } else { "2 GiB" };
-                own.sized(size).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+                sized(&own, size).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
             }
         }
     }
@@ -259,7 +251,7 @@ mod tests {
         let mut plans = Vec::new();
         for share in shares {
             let own = Plan::load_set("pageftl", &[format!("mapping.over_provisioning={share}")]).expect("it has room");
-            let (plan, _) = own.sized("2 GiB").expect("it has room");
+            let (plan, _) = sized(&own, "2 GiB").expect("it has room");
             assert!(is_kept(&plan, &own), "{share}");
             plans.push(plan.media_number());
         }
@@ -283,7 +275,7 @@ mod tests {
         // A drive of another share is left as it would be alone.
         let other = Plan::load("mqsim-b").expect("a preset");
         let three = sized_alike(&[&plain, &other, &idle], "2 GiB").expect("they have room");
-        assert_eq!(three[1].0.media_number(), other.sized("2 GiB").expect("it has room").0.media_number());
+        assert_eq!(three[1].0.media_number(), sized(&other, "2 GiB").expect("it has room").0.media_number());
         assert_eq!(three[0].0.figures().raw, three[2].0.figures().raw);
     }
 
@@ -301,7 +293,7 @@ mod tests {
     #[test]
     fn a_refusal_names_the_drive_that_cannot_be_so_small() {
         let [base, with] = ["paper-rftl", "rftl"].map(|name| Plan::load(name).expect("a preset"));
-        base.sized("256 MiB").expect("it has no tables of h-layers");
+        sized(&base, "256 MiB").expect("it has no tables of h-layers");
         for plans in [[&base, &with], [&with, &base]] {
             let told = sized_alike(&plans, "256 MiB").expect_err("a technique goes by tables").to_string();
             assert!(told.starts_with("rftl: size"), "{told}");
@@ -313,7 +305,7 @@ mod tests {
         let own = Plan::load("pageftl").expect("a preset");
         let settings = ["geometry.blocks=36", "geometry.layers=20", "mapping.capacity=512 MiB"];
         let other = Plan::load_set("pageftl", &settings).expect("as sizes were once made");
-        let (again, settings) = own.shaped_as(&other).expect("it was checked");
+        let (again, settings) = shaped_as(&own, &other).expect("it was checked");
         assert_eq!(again.media_number(), other.media_number());
         assert_eq!(Plan::load_set("pageftl", &settings).expect("it was checked").media_number(), other.media_number());
     }
@@ -321,12 +313,12 @@ mod tests {
     #[test]
     fn another_share_on_the_same_flash_changes_what_the_host_sees() {
         let own = Plan::load("pageftl").expect("a preset");
-        let (small, _) = own.sized("2 GiB").expect("it has room");
+        let (small, _) = sized(&own, "2 GiB").expect("it has room");
         let off = usable(&small) - usable(&own);
         for share in ["5 %", "7 %", "28 %"] {
             let setting = format!("mapping.over_provisioning={share}");
             let whole = own.override_key(&setting).expect("it has room");
-            let (plan, settings) = whole.on_flash_of(&small).expect("it has room");
+            let (plan, settings) = on_flash_of(&whole, &small).expect("it has room");
             assert_eq!(plan.figures().raw, small.figures().raw, "{share}");
             assert!((usable(&plan) - usable(&whole) - off).abs() < 1e-4, "{share}: {} of {}", usable(&plan), usable(&whole));
             let again = Plan::load_set("pageftl", &[vec![setting], settings].concat()).expect("it was checked");
@@ -338,7 +330,7 @@ mod tests {
     fn what_the_drive_has_already_changes_nothing() {
         for preset in presets() {
             let plan = Plan::load(preset.name).expect("a preset");
-            let (same, _) = plan.sized(&SIZE.write(plan.build().exported().0)).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+            let (same, _) = sized(&plan, &SIZE.write(plan.build().exported().0)).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
             assert_eq!(same.media_number(), plan.media_number(), "{}", preset.name);
         }
     }
@@ -355,7 +347,7 @@ mod tests {
             ("8000000 TiB", &["dies"]),
             ("lots", &["size"]),
         ] {
-            let told = plan.sized(size).expect_err(size).to_string();
+            let told = sized(&plan, size).expect_err(size).to_string();
             assert!(words.iter().all(|word| told.contains(word)), "{size}: {told}");
         }
     }

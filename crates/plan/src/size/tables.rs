@@ -70,6 +70,7 @@ pub(super) fn settings(plan: &Plan, layers: u32, other: &Sections) -> Vec<String
 
 #[cfg(test)]
 mod tests {
+    use super::super::sized;
     use super::*;
 
     #[test]
@@ -86,7 +87,7 @@ mod tests {
     fn a_small_drive_has_the_tables_that_its_techniques_go_by() {
         for (drive, size) in [("rftl", "1 GiB"), ("paftl", "1 GiB"), ("vertftl", "1 GiB")] {
             let own = Plan::load(drive).expect("a preset");
-            let (plan, _) = own.sized(size).unwrap_or_else(|error| panic!("{drive} {size}: {error}"));
+            let (plan, _) = sized(&own, size).unwrap_or_else(|error| panic!("{drive} {size}: {error}"));
             let (was, is) = (own.config(), plan.config());
             assert!(is.sheet.geometry.layers < was.sheet.geometry.layers, "{drive}");
             let tables = |config: &wordline_drive::Config| {

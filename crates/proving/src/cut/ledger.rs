@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use super::world::LOST;
+/// Content of a sector whose bytes are lost: every read of it fails.
+pub(super) const LOST: u32 = u32::MAX - 1;
 
 /// The states of one unit, oldest first.
 #[derive(Clone, Debug)]

@@ -24,7 +24,7 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, Nanos, WordlineSet};
 
 use super::keys::Opened;
-use super::ledger::Ledger;
+use super::ledger::{LOST, Ledger};
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::chain::Chain;
@@ -35,9 +35,6 @@ use crate::pace::{BLANK, Next, Pace};
 use crate::stand_in::StandIn;
 use crate::swarm::Scenario;
 use crate::tables;
-
-/// What a sector reads as whose bytes are lost: every read of it fails.
-pub(super) const LOST: u32 = u32::MAX - 1;
 
 /// A core that orders so many operations while a request waits is not getting anywhere.
 const OPERATIONS_WITHOUT_ANSWER: u64 = 100_000;
@@ -254,7 +251,7 @@ impl World {
         self.tally.guarded[4] += blank;
         self.compare_with_scan()?;
         if self.rot.is_none() {
-            self.compare_counts()?;
+            counts::compare(&self.scenario.config.techniques, &self.ftl, &mut self.nand, &mut self.tally.counts)?;
         }
         let recovery = self.ftl.recovery().expect("it has come back");
         if recovery.checkpoint < whole && self.rot.is_none() {
@@ -439,6 +436,16 @@ impl World {
         let groups = (0..self.ftl.layout().group_count() as u32).map(wordline_ftl::BlockGroup);
         let each = groups.map(|group| format!("{:?} {}", self.ftl.groups().use_of(group), self.ftl.groups().valid(group)));
         format!("{:?} of {}", each.collect::<Vec<_>>(), self.ftl.layout().units_per_group)
+    }
+
+    /// Of each unit, nothing older than its state of this number is readable.
+    fn check_gone(&mut self, promised: &[(u32, u64)]) -> Result<(), String> {
+        if !gone::has_sanitiser(&self.scenario.config.techniques) || self.is_leaky || promised.is_empty() || self.worn_out {
+            return Ok(());
+        }
+        let opened = self.opened.as_ref().map(|_| Opened::by(self.register[0], &self.nand));
+        self.tally.gone += gone::check(promised, (&self.nand, opened.as_ref()), &self.ledger, &self.ftl)?;
+        Ok(())
     }
 
     /// The bytes of a unit whose read has just been reported. Where there is a key store, its key may have gone since it was asked for; then the controller has

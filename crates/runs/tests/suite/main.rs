@@ -5,7 +5,7 @@ use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_runs::{Beside, Job, Load, Logs, Outcome, Plotted, Prepared, Progress, RunError, Workload, saved};
 use wordline_units::{FlashOp, Nanos};
-use wordline_workload::{AnySpec, FileOptions, FileSpec};
+use wordline_workload::{AnySpec, FileLoad, FileOptions, FileSpec};
 
 mod jobs;
 mod plans;
@@ -55,8 +55,8 @@ fn retries(outcome: &Outcome<()>) -> u64 {
 
 /// The same run by hand, with nothing of this crate: filled, aged, served in one go.
 fn by_hand(config: Config, is_aged: bool) -> u64 {
-    let mut load =
-        mails().load(config.seed, config.exported(), FileOptions { length: Some(0.5), ..FileOptions::default() }).expect("it fits");
+    let mut load = FileLoad::new(&mails(), config.seed, config.exported(), FileOptions { length: Some(0.5), ..FileOptions::default() })
+        .expect("it fits");
     let (depth, filled) = (load.queue_depth(), load.prefilled().0 / config.firmware.unit.0);
     let age = config.cells.as_ref().and_then(|cells| cells.age).expect("an age");
     let mut drive = Watched::new(config, ());
@@ -93,9 +93,9 @@ fn a_new_drive_is_set_to_its_age_and_one_that_was_saved_has_its_own() {
     let again = Job::new(&old, &workload, &load).on(Some((image(), "a digest".to_owned()))).run((), &mut ()).expect("it runs");
     let read_since = |drive: Watched<()>| {
         let mut drive = drive;
-        let mut requests = mails()
-            .load(old.seed(), drive.config().exported(), FileOptions { length: Some(0.5), ..FileOptions::default() })
-            .expect("it fits");
+        let mut requests =
+            FileLoad::new(&mails(), old.seed(), drive.config().exported(), FileOptions { length: Some(0.5), ..FileOptions::default() })
+                .expect("it fits");
         let depth = requests.queue_depth();
         drive.serve(&mut requests, Pace::Closed { depth }, Some(2_000));
         format!("{:016x}", drive.log().hash())
@@ -186,7 +186,8 @@ fn a_run_that_is_cut_short_is_checked_after_its_figures_are_taken() {
     assert!(outcome.result.in_flight.at_end > 0, "nothing was in flight: coming to rest has no request to serve");
     assert_eq!(outcome.beside.completed, requests(&outcome), "what is served on the way to rest is no part of the run");
     let mut load =
-        mails().load(plan.seed(), plan.build().exported(), FileOptions { length: Some(0.5), ..FileOptions::default() }).expect("it fits");
+        FileLoad::new(&mails(), plan.seed(), plan.build().exported(), FileOptions { length: Some(0.5), ..FileOptions::default() })
+            .expect("it fits");
     let (depth, filled) = (load.queue_depth(), load.prefilled().0 / plan.build().firmware.unit.0);
     let mut drive = Watched::new(plan.build(), ());
     drive.construct_filled(filled);

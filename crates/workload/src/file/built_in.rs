@@ -1,8 +1,5 @@
 //! The workloads of files that come with the program: the files under `studies/workloads` that have sets.
 
-use super::FileSpec;
-use crate::spec::SpecError;
-
 pub(crate) const FILES: [(&str, &str); 18] = [
     ("mobile", include_str!("../../../../studies/workloads/mobile.toml")),
     ("mailserver", include_str!("../../../../studies/workloads/mailserver.toml")),
@@ -23,16 +20,3 @@ pub(crate) const FILES: [(&str, &str); 18] = [
     ("rcftl-varmail", include_str!("../../../../studies/workloads/rcftl-varmail.toml")),
     ("rcftl-fileserver", include_str!("../../../../studies/workloads/rcftl-fileserver.toml")),
 ];
-
-impl FileSpec {
-    /// The names of the built-in workloads of files.
-    pub fn built_in_names() -> Vec<&'static str> {
-        FILES.iter().map(|(name, _)| *name).collect()
-    }
-
-    /// The built-in workload of files of this name; `None` if there is none.
-    pub fn built_in(name: &str) -> Option<Result<FileSpec, SpecError>> {
-        let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
-        Some(FileSpec::parse(text, &format!("{name}.toml")))
-    }
-}

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::system::FileTag;
+use super::tag::FileTag;
 
 /// No block.
 const NONE: u32 = u32::MAX;

@@ -57,13 +57,13 @@ pub struct FileLoad {
     goal: u64,
 }
 
-impl FileSpec {
-    /// The requests of this workload on a drive of `capacity`, and the files that are there before.
-    pub fn load(&self, seed: u64, capacity: Bytes, options: FileOptions) -> Result<FileLoad, SpecError> {
-        let fault = |message: String| Err(SpecError::whole(&self.name, message));
-        let mut spec = self.clone();
+impl FileLoad {
+    /// The requests of the workload `of` on a drive of `capacity`, and the files that are there before.
+    pub fn new(of: &FileSpec, seed: u64, capacity: Bytes, options: FileOptions) -> Result<FileLoad, SpecError> {
+        let fault = |message: String| Err(SpecError::whole(&of.name, message));
+        let mut spec = of.clone();
         if let Some(prefill) = options.prefill {
-            spec.level = if self.level == self.prefill { prefill } else { self.level.max(prefill) };
+            spec.level = if of.level == of.prefill { prefill } else { of.level.max(prefill) };
             spec.prefill = prefill;
         }
         spec.secure = options.secure.unwrap_or(spec.secure);
@@ -129,13 +129,6 @@ impl FileSpec {
         Ok(load)
     }
 
-    /// Whether some thread creates files of `set`.
-    fn creates(&self, set: usize) -> bool {
-        self.threads.iter().flat_map(|thread| &thread.ops).any(|op| op.set == set && matches!(op.deed, Deed::Create | Deed::Replace))
-    }
-}
-
-impl FileLoad {
     /// Begins the threads of each kind, none of which has done anything.
     fn start_threads(&mut self) {
         for (kind, thread) in self.spec.threads.iter().enumerate() {

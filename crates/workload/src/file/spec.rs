@@ -35,6 +35,7 @@ use toml::Spanned;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Priority};
 
+use super::built_in;
 pub use super::sizes::Sizes;
 use crate::spec::quantity::{Q, RawPriority, Share};
 use crate::spec::{Amount, SpecError};
@@ -279,6 +280,22 @@ impl FileSpec {
     pub fn parse(text: &str, file: &str) -> Result<FileSpec, SpecError> {
         let raw: RawFiles = crate::spec::from_toml(text, file)?;
         checked(raw).map_err(|(span, message)| SpecError::at(file, text, Some(span), message))
+    }
+
+    /// The names of the built-in workloads of files.
+    pub fn built_in_names() -> Vec<&'static str> {
+        built_in::FILES.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The built-in workload of files of this name; `None` if there is none.
+    pub fn built_in(name: &str) -> Option<Result<FileSpec, SpecError>> {
+        let (_, text) = built_in::FILES.iter().find(|(known, _)| *known == name)?;
+        Some(FileSpec::parse(text, &format!("{name}.toml")))
+    }
+
+    /// Whether some thread creates files of `set`.
+    pub(super) fn creates(&self, set: usize) -> bool {
+        self.threads.iter().flat_map(|thread| &thread.ops).any(|op| op.set == set && matches!(op.deed, Deed::Create | Deed::Replace))
     }
 }
 

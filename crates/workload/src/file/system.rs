@@ -7,17 +7,7 @@ use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Priority};
 
 use super::cache::{Owner, PageCache};
 use super::space::{Extent, Space};
-
-/// A file as an observer knows it: numbers are never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FileTag {
-    /// The file's number, counted from its creation.
-    pub file: u32,
-    /// Which write of the file this is, from 0. A write may take several requests, where its blocks lie apart.
-    pub version: u32,
-    /// Whether it takes away what the file held in these blocks: an overwrite, or the end of the file.
-    pub replaces: bool,
-}
+use super::tag::FileTag;
 
 /// A request, and whose data it writes or trims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,6 @@
 //! Keys of job files, each in one class: it has its counterpart, it changes nothing that a drive is asked for, or it changes that and cannot be told in a
 //! workload file.
 
-use super::lines::{Entry, Fault};
-use crate::words::{distance, nearest};
-
 /// Meaning of a key of fio for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
@@ -190,18 +187,6 @@ pub(super) fn class(key: &str) -> Option<Class> {
 pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
     let harmless = HARMLESS.iter().flat_map(|(_, names)| names.iter().copied());
     CLASSES.iter().map(|(name, _)| *name).chain(harmless).chain(ALIASES.iter().map(|(alias, _)| *alias))
-}
-
-/// Refuses a key that nobody has and that is nearly one of fio's.
-pub(super) fn check(entry: &Entry<'_>) -> Result<(), Fault> {
-    if class(entry.key()).is_some() {
-        return Ok(());
-    }
-    let most = if entry.written().len() > 3 { 2 } else { 1 };
-    match nearest(entry.written(), names()).filter(|near| distance(entry.written(), near) <= most) {
-        Some(near) => Err((entry.span(), format!("fio has no key '{}'; did you mean '{near}'?", entry.written()))),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use super::keys;
-use crate::words::did_you_mean;
+use crate::words::{did_you_mean, distance, nearest};
 
 /// What is wrong, and where.
 pub(super) type Fault = (Range<usize>, String);
@@ -79,6 +79,18 @@ impl Entry<'_> {
     pub(super) fn line(&self) -> String {
         let equals = if self.value.is_empty() { "" } else { "=" };
         format!("{}{equals}{}", self.written, self.value)
+    }
+
+    /// Refuses a key that fio does not have and that is nearly one of its own.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        if keys::class(self.key()).is_some() {
+            return Ok(());
+        }
+        let most = if self.written.len() > 3 { 2 } else { 1 };
+        match nearest(self.written, keys::names()).filter(|near| distance(self.written, near) <= most) {
+            Some(near) => Err((self.span(), format!("fio has no key '{}'; did you mean '{near}'?", self.written))),
+            None => Ok(()),
+        }
     }
 
     /// Note that the key has its counterpart.

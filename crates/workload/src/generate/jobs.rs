@@ -9,27 +9,25 @@ use crate::spec::{JobsSpec, Limit, SpecError};
 #[derive(Clone, Debug)]
 pub struct JobsGenerator(Vec<Phase>);
 
-impl JobsSpec {
-    /// The requests of this workload on a drive of `capacity`. Each job has dice of its own, by its number.
+impl JobsGenerator {
+    /// The requests of the workload `of` on a drive of `capacity`. Each job has dice of its own, by its number.
     ///
     /// # Errors
     /// A job does not fit there, or none has an end.
-    pub fn generator(&self, seed: u64, capacity: Bytes) -> Result<JobsGenerator, SpecError> {
-        if self.phases.is_empty() || self.phases.iter().any(|phase| !phase.jobs.iter().any(|job| job.has_end())) {
-            return Err(SpecError::whole(&self.name, "at least one job of each phase needs an end: requests, bytes or time"));
+    pub fn new(of: &JobsSpec, seed: u64, capacity: Bytes) -> Result<JobsGenerator, SpecError> {
+        if of.phases.is_empty() || of.phases.iter().any(|phase| !phase.jobs.iter().any(|job| job.has_end())) {
+            return Err(SpecError::whole(&of.name, "at least one job of each phase needs an end: requests, bytes or time"));
         }
-        let jobs = self.jobs().zip(0..).map(|(job, number)| {
+        let jobs = of.jobs().zip(0..).map(|(job, number)| {
             let mut spec = job.clone();
             if !spec.has_end() {
                 spec.limit = Limit::none();
             }
-            Phase::new(&spec, number, seed, capacity).map_err(|message| SpecError::of_job(&self.name, &job.name, message))
+            Phase::new(&spec, number, seed, capacity).map_err(|message| SpecError::of_job(&of.name, &job.name, message))
         });
         Ok(JobsGenerator(jobs.collect::<Result<_, _>>()?))
     }
-}
 
-impl JobsGenerator {
     /// The jobs of all phases, by number.
     pub fn jobs(&self) -> &[Phase] {
         &self.0

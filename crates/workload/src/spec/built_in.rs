@@ -1,8 +1,6 @@
 //! The workloads that come with the program. They are the files under `studies/workloads`, so that what a user reads there is what
 //! runs.
 
-use super::{SpecError, WorkloadSpec};
-
 const FILES: [(&str, &str); 13] = [
     ("default", include_str!("../../../../studies/workloads/default.toml")),
     ("uniform-write", include_str!("../../../../studies/workloads/uniform-write.toml")),
@@ -19,22 +17,12 @@ const FILES: [(&str, &str); 13] = [
     ("fio-low", include_str!("../../../../studies/workloads/fio-low.toml")),
 ];
 
-impl WorkloadSpec {
-    /// The names of the built-in workloads, the default first.
-    pub fn built_in_names() -> Vec<&'static str> {
-        FILES.iter().map(|(name, _)| *name).collect()
-    }
+/// The names of the built-in workloads, the default first.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
 
-    /// The built-in workload of this name.
-    pub fn built_in(name: &str) -> Result<WorkloadSpec, SpecError> {
-        match FILES.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => WorkloadSpec::parse(text, &format!("{name}.toml")),
-            None => Err(crate::AnySpec::unknown(name)),
-        }
-    }
-
-    /// The text of the built-in workload of this name, comments included.
-    pub fn built_in_text(name: &str) -> Option<&'static str> {
-        FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
-    }
+/// The text of the built-in workload of this name, comments included.
+pub(super) fn text(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

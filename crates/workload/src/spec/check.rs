@@ -21,16 +21,6 @@ const MOST_ZONES: usize = 256;
 
 type Fault = (Range<usize>, String);
 
-impl WorkloadSpec {
-    /// Read a workload file; `file` is its name in messages.
-    pub fn parse(text: &str, file: &str) -> Result<WorkloadSpec, SpecError> {
-        match streams(text, file)? {
-            Streams::Phases(spec) => Ok(spec),
-            Streams::Jobs(_) => Err(SpecError::at(file, "", None, "this workload has [[jobs]], and no [[phases]]")),
-        }
-    }
-}
-
 /// Streams of requests: one after another, or at the same time.
 pub(crate) enum Streams {
     Phases(WorkloadSpec),

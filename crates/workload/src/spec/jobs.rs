@@ -1,6 +1,6 @@
 //! Jobs: streams of requests at the same time, each described as a phase is, and phases that hold them.
 
-use super::{Arrival, Gaps, Limit, PhaseSpec, SpecError};
+use super::{PhaseSpec, SpecError};
 use crate::AnySpec;
 
 const FILES: [(&str, &str); 3] = [
@@ -78,32 +78,10 @@ impl JobsPhase {
     }
 }
 
-impl PhaseSpec {
-    /// Number of requests that are outstanding; `None` in an open loop.
-    pub fn queue_depth(&self) -> Option<u32> {
-        match self.arrival {
-            Arrival::Closed { queue_depth, .. } => Some(queue_depth),
-            Arrival::Open { .. } => None,
-        }
-    }
-
-    /// Gaps between requests of a closed loop, if there are any.
-    pub fn gaps(&self) -> Option<Gaps> {
-        match self.arrival {
-            Arrival::Closed { gaps, .. } => gaps,
-            Arrival::Open { .. } => None,
-        }
-    }
-
-    /// Whether it ends by itself.
-    pub fn has_end(&self) -> bool {
-        self.limit != Limit::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::JobsGenerator;
     use crate::spec::Amount;
     use wordline_units::{Bytes, Nanos};
 
@@ -141,7 +119,7 @@ mod tests {
             [vec!["fill/reader", "fill/writer 1", "fill/writer 2", "fill/writer 3", "fill/writer 4"], vec!["then"], vec!["again/reader"]]
         );
         assert_eq!((spec.queue_depth(), spec.phases[0].queue_depth()), (None, Some(65)));
-        let mut jobs = spec.generator(7, Bytes::mib(64)).expect("fits");
+        let mut jobs = JobsGenerator::new(&spec, 7, Bytes::mib(64)).expect("fits");
         let mut sectors = |job| -> Vec<u64> { std::iter::from_fn(|| jobs.next_of(job)).take(100).map(|request| request.sector).collect() };
         assert_ne!(sectors(0), sectors(6), "the reader of a later phase has dice of its own");
         let wrong = [
@@ -182,7 +160,7 @@ mod tests {
     #[test]
     fn each_job_has_dice_of_its_own_and_stays_on_the_drive() {
         let spec = JobsSpec::parse(&file(&[READER, WRITER]), "x.toml").expect("sound");
-        let mut jobs = spec.generator(7, Bytes::mib(64)).expect("fits");
+        let mut jobs = JobsGenerator::new(&spec, 7, Bytes::mib(64)).expect("fits");
         let mut addresses = |job| -> Vec<u64> { (0..100).filter_map(|_| jobs.next_of(job)).map(|request| request.sector).collect() };
         let [reader, first, second] = [0, 1, 2].map(&mut addresses);
         assert_eq!(reader.len(), 100);
@@ -220,7 +198,7 @@ mod tests {
         for name in JobsSpec::built_in_names() {
             let spec = JobsSpec::built_in(name).expect("it is one").unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(spec.name, name);
-            spec.generator(1, Bytes::mib(64)).unwrap_or_else(|error| panic!("{error}"));
+            JobsGenerator::new(&spec, 1, Bytes::mib(64)).unwrap_or_else(|error| panic!("{error}"));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use wordline_units::{HostOp, Nanos};
 
+use super::draft::Draft;
 use super::error::LineFault;
 use super::fields::Fields;
 use super::format::{Ascii, AsciiCode, AsciiTime, AsciiUnit};
 use super::meaning::Units;
-use super::parser::Draft;
 
 pub(crate) fn line<'a>(line: &'a [u8], meaning: Ascii, units: &Units) -> Result<Draft<'a>, LineFault> {
     let fields = Fields::blanks(line);

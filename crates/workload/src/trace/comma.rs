@@ -2,10 +2,10 @@
 
 use wordline_units::HostOp;
 
+use super::draft::Draft;
 use super::error::LineFault;
 use super::fields::Fields;
 use super::meaning::Units;
-use super::parser::Draft;
 
 const SECOND: u64 = 1_000_000_000;
 const MILLISECOND: u64 = 1_000_000;

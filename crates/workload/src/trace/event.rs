@@ -5,11 +5,11 @@
 
 use wordline_units::{HostOp, Nanos};
 
+use super::draft::Draft;
 use super::error::LineFault;
 use super::fields::{Fields, whole};
 use super::format::BlockEvent;
 use super::meaning::Units;
-use super::parser::Draft;
 
 const SECOND: u64 = 1_000_000_000;
 

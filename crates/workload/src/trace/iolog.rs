@@ -5,10 +5,10 @@
 
 use wordline_units::{HostOp, Nanos};
 
+use super::draft::Draft;
 use super::error::LineFault;
 use super::fields::Fields;
 use super::meaning::Units;
-use super::parser::Draft;
 
 const ACTIONS: [&str; 9] = ["read", "write", "trim", "sync", "datasync", "wait", "add", "open", "close"];
 

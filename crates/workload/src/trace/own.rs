@@ -2,16 +2,13 @@
 
 use wordline_units::{HostOp, Nanos, Priority};
 
+use super::draft::Draft;
 use super::error::LineFault;
 use super::fields::Fields;
 use super::meaning::Units;
-use super::parser::Draft;
 
 /// The header that the writer puts first.
 pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua,priority,insecure";
-/// The columns that a file may do without, for messages.
-pub(crate) const OPTIONAL: &str = "time_us, volume, latency_us, fua (0 or 1), priority (urgent, high, normal or low) and insecure (0 or 1)";
-
 /// A column, for readers and for the reference.
 #[derive(Clone, Copy)]
 pub(crate) struct Column {

@@ -8,12 +8,13 @@ use wordline_units::{Bytes, HostOp, Nanos};
 use super::TraceRecord;
 use super::blktrace::{self, Merged, Step};
 use super::detect::{self, Recognised};
+use super::draft::Draft;
 use super::error::{LineFault, TraceError};
 use super::format::Format;
 use super::input::{LineRead, Lines, Opened};
 use super::meaning::{Spaces, Units};
 use super::order::{Disorder, Order};
-use super::parser::{Draft, Parser};
+use super::parser::Parser;
 use super::volumes::Volumes;
 
 /// What to do about a line that does not follow the format.

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use wordline_units::Bytes;
 use wordline_workload::trace::{OnFault, OutputFormat, ReadOptions, TraceReader, TraceStats, convert};
-use wordline_workload::{Fit, Footprint, Format, Placement, Replay, ReplayOptions, WorkloadSpec};
+use wordline_workload::{Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, WorkloadSpec};
 
 const SAMPLES: [&str; 17] = [
     "128166385295514663,hm,0,Write,9056014336,2048,2833\n128166385295514878,hm,0,Read,11855351808,512,2617\n",
@@ -140,7 +140,7 @@ proptest! {
         }
         match WorkloadSpec::parse(&toml, "w.toml") {
             Ok(spec) => {
-                if let Ok(generator) = spec.generator(1, Bytes::mib(64)) {
+                if let Ok(generator) = Generator::new(&spec, 1, Bytes::mib(64)) {
                     for request in generator.take(50) {
                         prop_assert!((request.sector + u64::from(request.sectors)) * 512 <= Bytes::mib(64).0);
                     }

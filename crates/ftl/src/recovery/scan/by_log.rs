@@ -290,15 +290,3 @@ fn earlier_places(scan: &RecoveryScan, units: &BTreeSet<u32>, layout: &Layout) -
 pub(in crate::recovery) fn stands_by_filling(scan: &RecoveryScan) -> BTreeMap<(u16, [u16; 4], u32), u32> {
     (0..).zip(&scan.stands).map(|(number, stand)| ((stand.die.0, stand.blocks, stand.erases), number)).collect()
 }
-
-/// True if the log tells what the unit at `offset` of stand `number` is: by a record, or because its checkpoint has it there.
-pub(in crate::recovery) fn is_logged(scan: &RecoveryScan, number: usize, offset: u32, layout: &Layout) -> bool {
-    let Some(log) = &scan.log else { return false };
-    let place = (number as u32, offset);
-    let is_known = |lpn: u32| {
-        let best = scan.best.get(lpn as usize);
-        best.is_some_and(|best| (best.stand, best.offset) == place) && is_set(&scan.assumed, lpn)
-    };
-    log.tells(scan.filling(number), offset / layout.units_per_program)
-        || scan.stands[number].seen.marks().get(offset as usize).is_some_and(|mark| is_known(mark.lpn))
-}

@@ -4,7 +4,7 @@ use wordline_units::{DieId, Id};
 
 use super::{Copied, RecoveryScan, is_set};
 use crate::config::{Config, Protection};
-use crate::pages::journal::{Facts, Page};
+use crate::pages::journal::{Facts, History, Page};
 use crate::pages::kept::{FACTS, Fact};
 use crate::pages::oob::MarkCopy;
 use crate::recovery::flash_reader::Reader;
@@ -163,6 +163,14 @@ pub(super) fn given_up(scan: &RecoveryScan, layout: &Layout) -> Vec<(u32, u32)> 
     copies.filter(is_given_up).map(|copy| (copy.stand, copy.offset)).collect()
 }
 
+/// Newest record of the core's history.
+pub(in crate::recovery) fn last_history(scan: &RecoveryScan) -> History {
+    let of_page = |facts: &Facts| if let Facts::History(history) = *facts { Some(history) } else { None };
+    let pages = scan.stands.iter().flat_map(|stand| &stand.journal).map(|page| &page.facts);
+    let all = pages.chain(scan.log.iter().flat_map(|log| log.facts())).filter_map(of_page);
+    all.max_by_key(|history| history.version).unwrap_or_default()
+}
+
 /// Dies of which no stand has a page that can be read: they have failed.
 pub(in crate::recovery) fn dark_dies(scan: &RecoveryScan) -> Vec<DieId> {
     let mut is_dark = vec![false; scan.spares.len()];
@@ -174,7 +182,7 @@ pub(in crate::recovery) fn dark_dies(scan: &RecoveryScan) -> Vec<DieId> {
 /// True if a die has failed since the last start. Nothing on the other dies says what lay there, where second copies of marks are in the group that they are
 /// about. Data written since an earlier failure lies on dies that lived on.
 pub(in crate::recovery) fn has_newly_failed(scan: &RecoveryScan) -> bool {
-    let last = super::super::history::last(scan);
+    let last = last_history(scan);
     dark_dies(scan).into_iter().any(|die| !last.has_failed(die))
 }
 
@@ -269,8 +277,20 @@ fn lacks_marks(scan: &mut RecoveryScan, newest: u64, layout: &Layout) -> bool {
 pub(in crate::recovery) fn is_sealed(scan: &RecoveryScan, copy: &Copied, layout: &Layout) -> bool {
     let PhysicalBlocks { is_settled, seen, .. } = &scan.stands[copy.stand as usize];
     let is_named = || second_mark(scan, copy.stand as usize, copy.offset, layout).is_some_and(|mark| mark != MarkCopy::NOTHING);
-    let is_logged = || scan.log.is_some() && super::by_log::is_logged(scan, copy.stand as usize, copy.offset, layout);
+    let is_logged = || scan.log.is_some() && is_logged(scan, copy.stand as usize, copy.offset, layout);
     !scan.has_copies || *is_settled || seen.is_summarised(layout) || is_named() || is_logged()
+}
+
+/// True if the log tells what the unit at `offset` of stand `number` is: by a record, or because its checkpoint has it there.
+pub(in crate::recovery) fn is_logged(scan: &RecoveryScan, number: usize, offset: u32, layout: &Layout) -> bool {
+    let Some(log) = &scan.log else { return false };
+    let place = (number as u32, offset);
+    let is_known = |lpn: u32| {
+        let best = scan.best.get(lpn as usize);
+        best.is_some_and(|best| (best.stand, best.offset) == place) && is_set(&scan.assumed, lpn)
+    };
+    log.tells(scan.filling(number), offset / layout.units_per_program)
+        || scan.stands[number].seen.marks().get(offset as usize).is_some_and(|mark| is_known(mark.lpn))
 }
 
 /// Strongest reason why each stand may still be needed though the map knows nothing of it. Once it was erased, a page that becomes unreadable would bring

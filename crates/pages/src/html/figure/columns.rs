@@ -3,10 +3,26 @@
 use std::fmt::Write;
 
 use super::super::axis::{Axis, Unit};
-use super::super::chart::{Names, colour, figure_head, plot, upward};
+use super::super::chart::{Names, colour, figure_head, plot, upright, upward};
 use super::super::escape;
-use super::{Columns, upright};
 use crate::number::number;
+
+/// Columns side by side, in groups, such as the histogram of a count.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// The figure's title.
+    pub title: String,
+    /// A line of explanation.
+    pub note: String,
+    /// What the groups are.
+    pub x: String,
+    /// What the heights are.
+    pub y: String,
+    /// The groups' names.
+    pub groups: Vec<String>,
+    /// For each series its name and its heights, one for each group.
+    pub series: Vec<(String, Vec<f64>)>,
+}
 
 impl Columns {
     pub(super) fn html(&self) -> String {

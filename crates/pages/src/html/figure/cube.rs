@@ -5,8 +5,10 @@ use std::fmt::Write;
 use super::super::chart::figure_head;
 use super::super::escape;
 use super::shades::Shades;
-use super::{Cube, WIDTH, scientific};
+use crate::number::scientific;
 
+/// Width of the drawing.
+const WIDTH: f64 = 620.0;
 /// Left edge of the front.
 const LEFT: f64 = 110.0;
 /// Width of the front.
@@ -17,6 +19,21 @@ const DEPTH: f64 = 110.0;
 const RISE: f64 = 56.0;
 /// Height of the front.
 const TALL: f64 = 360.0;
+
+/// A value for each wordline, painted on the block: h-layers stacked, the first at the top, wordlines side by side.
+#[derive(Clone, Debug)]
+pub struct Cube {
+    /// The figure's title.
+    pub title: String,
+    /// A line of explanation.
+    pub note: String,
+    /// What the shade shows.
+    pub value: String,
+    /// For each h-layer from the top, the value of each of its wordlines.
+    pub layers: Vec<Vec<f64>>,
+    /// Names of h-layers worth naming.
+    pub names: Vec<(usize, String)>,
+}
 
 impl Cube {
     pub(super) fn html(&self) -> String {

@@ -5,8 +5,26 @@ use std::fmt::Write;
 use super::super::chart::{Names, figure_head, plot};
 use super::super::escape;
 use super::shades::Shades;
-use super::{Heat, scientific};
-use crate::number::fit;
+use crate::number::{fit, scientific};
+
+/// Values over two conditions.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    /// The figure's title.
+    pub title: String,
+    /// A line of explanation.
+    pub note: String,
+    /// What the columns are.
+    pub x: String,
+    /// What the rows are.
+    pub y: String,
+    /// The columns' names.
+    pub columns: Vec<String>,
+    /// For each row its name and its values.
+    pub rows: Vec<(String, Vec<f64>)>,
+    /// Shades by the logarithm.
+    pub log: bool,
+}
 
 impl Heat {
     pub(super) fn html(&self) -> String {

@@ -3,15 +3,17 @@
 //! What a drive's page needs is drawn by the other modules; this is the part that whoever measures something else can draw with.
 
 use super::axis::{Axis, Spread, Unit};
-use super::chart::{self, BOTTOM, Chart, LEFT, RIGHT, TOP};
-use crate::number::number;
+use super::chart::{self, BOTTOM, Chart, LEFT, RIGHT, TOP, upright};
+pub use crate::number::scientific;
 
 mod columns;
 mod cube;
 mod heat;
 mod shades;
 
-const WIDTH: f64 = 620.0;
+pub use columns::Columns;
+pub use cube::Cube;
+pub use heat::Heat;
 
 /// What an axis shows and how its values are spread.
 #[derive(Clone, Debug)]
@@ -84,57 +86,6 @@ pub struct Curves {
     pub curves: Vec<Curve>,
     /// Upright marks with their names, such as read references.
     pub marks: Vec<(f64, String)>,
-}
-
-/// Columns side by side, in groups, such as the histogram of a count.
-#[derive(Clone, Debug)]
-pub struct Columns {
-    /// The figure's title.
-    pub title: String,
-    /// A line of explanation.
-    pub note: String,
-    /// What the groups are.
-    pub x: String,
-    /// What the heights are.
-    pub y: String,
-    /// The groups' names.
-    pub groups: Vec<String>,
-    /// For each series its name and its heights, one for each group.
-    pub series: Vec<(String, Vec<f64>)>,
-}
-
-/// Values over two conditions.
-#[derive(Clone, Debug)]
-pub struct Heat {
-    /// The figure's title.
-    pub title: String,
-    /// A line of explanation.
-    pub note: String,
-    /// What the columns are.
-    pub x: String,
-    /// What the rows are.
-    pub y: String,
-    /// The columns' names.
-    pub columns: Vec<String>,
-    /// For each row its name and its values.
-    pub rows: Vec<(String, Vec<f64>)>,
-    /// Shades by the logarithm.
-    pub log: bool,
-}
-
-/// A value for each wordline, painted on the block: h-layers stacked, the first at the top, wordlines side by side.
-#[derive(Clone, Debug)]
-pub struct Cube {
-    /// The figure's title.
-    pub title: String,
-    /// A line of explanation.
-    pub note: String,
-    /// What the shade shows.
-    pub value: String,
-    /// For each h-layer from the top, the value of each of its wordlines.
-    pub layers: Vec<Vec<f64>>,
-    /// Names of h-layers worth naming.
-    pub names: Vec<(usize, String)>,
 }
 
 /// Any of the figures.
@@ -248,22 +199,6 @@ impl Curves {
         let note = if self.y.label.is_empty() { self.note.clone() } else { format!("{} {}", upright(&self.y.label), self.note) };
         Chart { title: self.title.clone(), note, height: 300.0, x, y, lines, marks: self.marks.clone(), phases: Vec::new() }.html()
     }
-}
-
-/// The upward axis has no room for its name, so the caption tells it.
-fn upright(label: &str) -> String {
-    format!("{label};")
-}
-
-/// A number that may be as small as an error rate.
-pub fn scientific(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() || value.abs() >= 1e-3 {
-        return number(value);
-    }
-    let text = format!("{value:.2e}");
-    let (digits, exponent) = text.split_once("e-").unwrap_or((&text, "0"));
-    let raised = |digit: char| digit.to_digit(10).and_then(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize)).unwrap_or('?');
-    format!("{digits}·10⁻{}", exponent.chars().map(raised).collect::<String>())
 }
 
 #[cfg(test)]

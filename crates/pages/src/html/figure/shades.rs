@@ -1,7 +1,7 @@
 //! Shades for values.
 
 use super::super::bars::ramp;
-use super::scientific;
+use crate::number::scientific;
 
 /// From values to shades between 0.06 and 1.
 pub(super) struct Shades {

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use wordline_ftl::{Firmware, Layout, PagePlace, Trust, UnitAddr};
 use wordline_units::{BlockId, Lpn};
 
+use super::super::ledger::LOST;
 use super::super::nand::{Bytes, Page};
-use super::{LOST, World, over};
+use super::{World, over};
 
 impl World {
     /// Without the checkpoint, by all marks, the same comes out.

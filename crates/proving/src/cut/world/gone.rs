@@ -7,47 +7,48 @@
 
 use std::collections::BTreeMap;
 
+use wordline_ftl::Firmware;
 use wordline_ftl::techniques::Choice;
 
-use super::World;
 use crate::cut::keys::Opened;
-use crate::cut::nand::{Bytes, Stored};
+use crate::cut::ledger::Ledger;
+use crate::cut::nand::{Bytes, Nand, Stored};
 use crate::cut::sanitisers;
 
-impl World {
-    fn has_sanitiser(&self) -> bool {
-        let all = sanitisers();
-        let is_one = |choice: &Choice| all.iter().any(|known| known.card().name == choice.card().name);
-        self.scenario.config.techniques.iter().any(is_one)
-    }
+/// True if one of these techniques makes stale secrets unreadable.
+pub(super) fn has_sanitiser(choices: &[Choice]) -> bool {
+    let all = sanitisers();
+    let is_one = |choice: &Choice| all.iter().any(|known| known.card().name == choice.card().name);
+    choices.iter().any(is_one)
+}
 
-    /// Of each unit, nothing older than its state of this number is readable.
-    pub(super) fn check_gone(&mut self, promised: &[(u32, u64)]) -> Result<(), String> {
-        if !self.has_sanitiser() || self.is_leaky || promised.is_empty() || self.worn_out {
-            return Ok(());
-        }
-        let mut floor: BTreeMap<u32, u64> = BTreeMap::new();
-        for &(lpn, number) in promised {
-            let least = floor.entry(lpn).or_insert(number);
-            *least = (*least).max(number);
-        }
-        let mut seen = 0;
-        let opened = self.opened.as_ref().map(|_| Opened::by(self.register[0], &self.nand));
-        for (place, Stored { mark, bytes, key }) in self.nand.readable() {
-            if opened.as_ref().is_some_and(|opened| key.is_some_and(|key| !opened.has(key))) {
-                continue;
-            }
-            let (Some(&number), Bytes::Sectors(sectors)) = (floor.get(&mark.lpn.0), bytes) else { continue };
-            seen += 1;
-            if !mark.insecure && !self.ledger.is_since(mark.lpn.0, number, sectors) {
-                let newest = self.ftl.newest(mark.lpn.0);
-                return Err(format!(
-                    "unit {}: {place:?} can be read and holds {sectors:?}, which is stale; the newest is at {newest:?}",
-                    mark.lpn
-                ));
-            }
-        }
-        self.tally.gone += seen;
-        Ok(())
+/// Checks that of each unit nothing older than its promised state is readable: on `nand`, with the keys `opened` where there is a key store. Returns how many
+/// copies were looked at.
+pub(super) fn check(
+    promised: &[(u32, u64)],
+    (nand, opened): (&Nand, Option<&Opened>),
+    ledger: &Ledger,
+    ftl: &Firmware,
+) -> Result<u64, String> {
+    let mut floor: BTreeMap<u32, u64> = BTreeMap::new();
+    for &(lpn, number) in promised {
+        let least = floor.entry(lpn).or_insert(number);
+        *least = (*least).max(number);
     }
+    let mut seen = 0;
+    for (place, Stored { mark, bytes, key }) in nand.readable() {
+        if opened.is_some_and(|opened| key.is_some_and(|key| !opened.has(key))) {
+            continue;
+        }
+        let (Some(&number), Bytes::Sectors(sectors)) = (floor.get(&mark.lpn.0), bytes) else { continue };
+        seen += 1;
+        if !mark.insecure && !ledger.is_since(mark.lpn.0, number, sectors) {
+            let newest = ftl.newest(mark.lpn.0);
+            return Err(format!(
+                "unit {}: {place:?} can be read and holds {sectors:?}, which is stale; the newest is at {newest:?}",
+                mark.lpn
+            ));
+        }
+    }
+    Ok(seen)
 }

@@ -3,11 +3,12 @@
 use wordline_ftl::{Firmware, Request, UnitAddr};
 use wordline_units::HostOp;
 
+use super::super::ledger::LOST;
 use super::super::ledger::Ledger;
 use super::super::nand::{Bytes, Harm, Look, Nand, Page};
 use super::super::price::Price;
 use super::checks::place_of;
-use super::{LOST, World, over};
+use super::{World, over};
 use crate::cut::Extent;
 use crate::pace::BLANK;
 

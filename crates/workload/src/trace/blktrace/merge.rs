@@ -6,9 +6,9 @@ use std::io::{self, ErrorKind, Read};
 
 use wordline_units::Nanos;
 
+use super::super::draft::Draft;
 use super::super::error::{LineFault, TraceError};
 use super::super::format::BlockEvent;
-use super::super::parser::Draft;
 use super::record::{NoRecord, RECORD, Record};
 
 /// One file of a recording.

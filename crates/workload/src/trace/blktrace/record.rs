@@ -3,9 +3,9 @@
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, Nanos};
 
+use super::super::draft::Draft;
 use super::super::event::Flags;
 use super::super::format::BlockEvent;
-use super::super::parser::Draft;
 
 /// The size of a record without the data behind it.
 pub(super) const RECORD: usize = 48;
