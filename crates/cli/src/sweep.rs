@@ -121,7 +121,7 @@ impl Sweep {
         let base = options.shape.load_alike(&options.drives, cells, options.start())?;
         let at = |(value, plans): (&String, &Vec<Plan>)| -> Result<Vec<Plan>, Failure> {
             let on = |(plan, base): (&Plan, &Plan)| {
-                let (plan, _) = wordline_plan::on_flash_of(&plan, base).map_err(|why| self.refused(value, plan.name(), &why))?;
+                let (plan, _) = wordline_plan::on_flash_of(plan, base).map_err(|why| self.refused(value, plan.name(), &why))?;
                 let note = format!(
                     "--size {size} is what the host sees at the drive's own share of spare flash; at each value it sees what leaves as much of the same {} of \
                      flash usable as that value does at the drive's own size",
