@@ -143,7 +143,7 @@ impl Plan {
         &self.figures
     }
 
-    /// What whoever reads results of this drive must know, such as what [`Plan::sized`] has changed besides the size.
+    /// What whoever reads results of this drive must know, such as what [`crate::sized`] has changed besides the size.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
