@@ -299,9 +299,9 @@ pub(crate) fn conclude(study: &Study, found: &[(&'static str, Findings)], under:
             let verdict = judged(judgement, value, null.as_ref());
             let known = judgement.reason.clone();
             let reason = match (&verdict, known) {
-                (Verdict::NotAMeasurement(why) | Verdict::Stays(why), _) => why.clone(),
-                (Verdict::Off(by), Some(why)) => format!("{by}: {why}"),
-                (Verdict::Off(by), None) => by.clone(),
+                (Verdict::NotAMeasurement(why), _) => why.clone(),
+                (Verdict::Off(by) | Verdict::Stays(by), Some(why)) => format!("{by}: {why}"),
+                (Verdict::Off(by) | Verdict::Stays(by), None) => by.clone(),
                 (_, _) => String::new(),
             };
             Line {
