@@ -83,7 +83,7 @@ pub const STOPPED: [Choice; 7] = [
     Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
-/// What [`Choice::RestrictedCopyback`] is tried with, on cells with physics. The first two are those of rcFTL.
+/// Techniques that [`Choice::RestrictedCopyback`] is tried with, on cells with physics. The first two are those of rcFTL.
 pub const COUNTED: [Choice; 8] = [
     Choice::RestrictedCopyback(restricted_copyback::Params {
         classes: restricted_copyback::Classes::Block,
@@ -178,7 +178,7 @@ pub fn worn(techniques: &[Choice]) -> Config {
     with_cells("paper-rftl", &["cells.cycles=300", "mapping.spare_blocks=0"], &[&[TELLS], techniques].concat())
 }
 
-/// The same, of which nothing tells ages.
+/// The same without ages of blocks.
 pub fn counted(techniques: &[Choice]) -> Config {
     with_cells("paper-rftl", &["cells.cycles=300", "mapping.spare_blocks=0"], techniques)
 }

@@ -26,7 +26,7 @@ impl Census {
     }
 
     /// Adds what `other` has counted of the same property.
-    pub(super) fn add(&mut self, other: &Census) {
+    pub(crate) fn add(&mut self, other: &Census) {
         other.groups.iter().for_each(|&(value, groups)| self.count(value, groups));
     }
 

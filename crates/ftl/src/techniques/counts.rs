@@ -113,7 +113,7 @@ pub struct TechniqueCounts {
     pub why: [u64; Why::ALL.len()],
     /// Number of answers that gave way, by whom: a technique, or last `None` for the core.
     pub overruled_by: Vec<(Option<&'static str>, u64)>,
-    /// What the technique holds of block groups now, counted.
+    /// Block groups by what the technique holds of them now.
     pub censuses: Vec<Census>,
 }
 

@@ -34,7 +34,7 @@ conditions! {
         drive: Name,
         /// exported size, or "whole"
         size: Name,
-        /// load
+        /// load of the drive
         workload: Name,
         /// P/E count of all blocks at the start
         cycles: Cycles,

@@ -31,11 +31,11 @@ pub const DECLARATION: Declaration = Declaration {
 words! {
     /// Victims that are copied whatever the load of the write buffer is.
     pub enum Foreground {
-        /// Those that space demands.
+        /// Victims that space demands.
         Demanded = "demanded",
-        /// Those that host writes wait for.
+        /// Victims that host writes wait for.
         Awaited = "awaited",
-        /// None: the load decides on all.
+        /// No victim: the load decides on all.
         Nothing = "none",
     }
 }
