@@ -253,9 +253,8 @@ impl Panel {
     /// Counts of what each technique was asked and of what became of its answers, in the order of the panel.
     pub fn counts(&self) -> Vec<TechniqueCounts> {
         let names: Vec<_> = self.cards().map(|card| card.name).collect();
-        let of =
-            |(member, technique): (usize, &Box<dyn Technique>)| self.books.of(member, &names, technique.card().hooks, technique.censuses());
-        self.members.iter().enumerate().map(of).collect()
+        let cards = self.cards().map(|card| card.hooks).zip(&self.members).enumerate();
+        cards.map(|(member, (hooks, technique))| self.books.of(member, &names, hooks, technique.censuses())).collect()
     }
 
     /// Agreement of the subscribers of `question`, where the core alone would do `own`.
