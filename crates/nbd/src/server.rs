@@ -262,7 +262,7 @@ impl Server {
         self.in_flight
     }
 
-    /// Bytes allocated here at this moment. [`Limits::memory_bound`] is their bound, the payloads that were handed out included.
+    /// Bytes allocated here at this moment. Their bound, with payloads that were handed out, is [`memory_bound`](crate::limits::Limits::memory_bound).
     pub fn buffered_bytes(&self) -> u64 {
         let payload = |event: &Event| {
             if let Event::Request(Request { op: Op::Write { data, .. }, .. }) = event { data.capacity() } else { 0 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Nothing here knows what a drive does with a request. Time is a number in a record or a draw from keyed dice; files are read
-//! through [`std::io::Read`], and only [`trace::open`] opens one.
+//! through [`std::io::Read`], and only [`trace::open()`] opens one.
 
 pub mod file;
 pub mod fio;
