@@ -74,7 +74,7 @@ fn few(bench: &str) -> &'static [&'static str] {
         "aged" | "bounded" | "copied" => {
             &["flash.channels=1", "geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %"]
         }
-        "rcftl" | "modes" | "quotas" => &["geometry.blocks=12", "mapping.over_provisioning=60 %", "techniques.idle-reclaim.until_free=4"],
+        "rcftl" | "modes" | "quotas" => &["geometry.blocks=24", "mapping.over_provisioning=60 %"],
         // A gap that nobody comes to keeps no leap short.
         "endurance" => &["geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %", "free_block.gap=1000"],
         _ => &[],

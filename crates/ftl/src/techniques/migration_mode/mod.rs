@@ -36,14 +36,14 @@ words! {
         /// Victims that host writes wait for.
         Awaited = "awaited",
         /// No victim: the load decides on all.
-        Nothing = "none",
+        Nothing = "nothing",
     }
 }
 
 params! {
     /// Parameters of the mode of migration.
     pub struct Params {
-        /// Victims that are copied whatever the load of the buffer is: "demanded" by space, "awaited" by host writes, or "none".
+        /// Victims that are copied whatever the load of the buffer is: "demanded" by space, "awaited" by host writes, or "nothing".
         foreground: Foreground {
             kind: Kind::Word(Foreground::WORDS),
             default: Some(Value::Word("demanded")),
