@@ -47,7 +47,7 @@ fn small() -> Changes {
 const BY_AGE: &str = "size = \"whole\"\nlengths = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2]\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"mailserver\"]";
 
 /// Benches that take longest on small drives. They run where `WORDLINE_LONG` is set, as `cargo xtask nightly` does.
-const LONG: [&str; 9] = ["alike", "aged", "bounded", "conflicts", "copied", "endurance", "modes", "rcftl", "sanitise"];
+const LONG: [&str; 11] = ["alike", "aged", "bounded", "conflicts", "copied", "endurance", "modes", "paftl", "rcftl", "sanitise", "told"];
 
 #[test]
 fn benches_find_the_same_with_one_thread_and_with_several() {
