@@ -90,7 +90,7 @@ fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> R
     Ok(())
 }
 
-/// How to read a trace.
+/// Options of reading a trace, from those of the command line.
 fn read_options(options: &TraceOptions) -> Result<ReadOptions, Failure> {
     Ok(ReadOptions {
         format: format(options.format.as_deref())?,

@@ -268,7 +268,7 @@ fn open_on<B: Backing>(
     let looked = Folder::look_into(folder)?;
     let is_replaced = missing.is_some_and(|(dies, _)| dies.contains(&0));
     if !looked.has(&file_of(0)) && !is_replaced {
-        // Whoever reads the folder of a drive that lost this die is told what to do.
+        // The error for the folder of a drive that lost this die names the way on.
         let others = expected.is_some_and(|all| (1..all.dies).any(|die| looked.has(&file_of(die))));
         return Err(absent(folder, if others { lost(0) } else { "no such file".to_owned() }));
     }

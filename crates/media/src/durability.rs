@@ -1,6 +1,6 @@
 //! Failures that media are to survive.
 
-/// What the media are to survive. The head of the crate says what each needs.
+/// Failure that the media survive. The head of the crate lists the needs of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// The death of the process, at any instant. Nothing is ever synced.

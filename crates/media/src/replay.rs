@@ -6,12 +6,12 @@ use crate::backing::Backing;
 use crate::memory::Memory;
 use crate::tape::{Act, Entry};
 
-/// How the last write is cut.
+/// Cut of the last write.
 #[derive(Clone, Copy)]
 pub enum Tear<'a> {
-    /// Its first so many bytes are there.
+    /// Only this number of its first bytes is there.
     Prefix(u64),
-    /// Of the sectors of 512 bytes that it touches, counted from the first, those are there of which this is true: disks write sectors in any order.
+    /// Only those of its sectors of 512 bytes are there of which this is true, counted from the first one that it touches: disks write sectors in any order.
     Sectors(&'a dyn Fn(u64) -> bool),
 }
 
@@ -20,7 +20,7 @@ pub enum Tear<'a> {
 pub struct Replay(Vec<Memory>);
 
 impl Replay {
-    /// So many files, before anything was done.
+    /// Empty media of `files` files.
     pub fn new(files: usize) -> Replay {
         Replay(vec![Memory::new(); files])
     }

@@ -62,7 +62,7 @@ fn summarised(rooms: &mut Rooms, good: bool, (group, program): (BlockGroup, u32)
     if core.is_failed(core.layout().die(group)) {
         metadata.drop_summary(group);
     } else if !good {
-        // What it holds is still known by the journal, and moves away.
+        // The journal still holds the records of the summary; the data of the group moves away.
         metadata.drop_summary(group);
         placement::abandon(core, group, program, sanitise.is_on());
     } else if metadata.wrote_summary(group) {

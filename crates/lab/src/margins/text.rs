@@ -65,7 +65,7 @@ pub(super) fn remarks(ages: &[Age]) -> String {
     let mut text = String::new();
     for age in ages {
         let Age { pe, expected, counted, showing, most, worst, saved, kappa } = age;
-        // Of a few leaders that all show the same there is no order.
+        // A few leaders that all show the same have no order.
         let rank = |value: &f64| if value.is_nan() { "nothing".to_owned() } else { format!("{value:.2}") };
         let per_cent = |value: &f64| format!("{:.1} %", value * 100.0);
         // Writing to a text cannot fail.

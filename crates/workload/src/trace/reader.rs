@@ -27,7 +27,7 @@ pub enum OnFault {
     Skip,
 }
 
-/// How to read a trace.
+/// Options of reading a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
     /// The format; `None` recognises it by content.
