@@ -1,6 +1,6 @@
 //! Events on their way to an observer: kept in order, and shown many at a time, so that the drive need not be compiled for each kind of observer.
 
-use wordline_engine::{Event, Observer, Shown, UnitStep};
+use wordline_engine::{Event, FlashEvent, Observer, Shown, UnitStep};
 use wordline_units::Nanos;
 
 /// Room for events between two looks. They stay in the first-level cache.
@@ -47,6 +47,21 @@ impl Events {
         }
     }
 
+    /// Keeps the end of the operation of `flash`: copied once, from where it stands to the batch.
+    #[inline(always)]
+    pub(crate) fn flash_ended(&mut self, at: Nanos, flash: &FlashEvent) {
+        if self.is_watched {
+            match self.batch.get_mut(self.count) {
+                Some(place) => {
+                    place.0 = at;
+                    place.1 = Shown::Event(Event::Flash(*flash));
+                    self.count += 1;
+                }
+                None => self.keep_more(at, Shown::Event(Event::Flash(*flash))),
+            }
+        }
+    }
+
     pub(crate) fn followed(&mut self, at: Nanos, step: UnitStep) {
         self.keep(at, Shown::Step(step));
     }
@@ -59,8 +74,14 @@ impl Events {
                 *place = (at, shown);
                 self.count += 1;
             }
-            None => self.more.push((at, shown)),
+            None => self.keep_more(at, shown),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_more(&mut self, at: Nanos, shown: Shown) {
+        self.more.push((at, shown));
     }
 
     /// True if an observer should be shown what there is.

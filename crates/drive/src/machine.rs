@@ -459,7 +459,8 @@ impl Machine {
         }
         self.operations += 1;
         let die = event.die;
-        write_down(log, events, now, Event::Flash(*event));
+        log.record_flash(now, event);
+        events.flash_ended(now, event);
         let report = ended.report(now);
         let followed = if events.follows() { Followed::of(&ended, &report, ftl) } else { None };
         let units = ftl.report(now, &report).invalidated;

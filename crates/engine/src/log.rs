@@ -2,7 +2,7 @@
 
 use wordline_units::{Cause, FlashOp, HostOp, Nanos, Priority};
 
-use crate::event::{Event, StopKind};
+use crate::event::{Event, FlashEvent, StopKind};
 
 /// Enough for a post-mortem, and little of a first-level cache.
 const KEPT: usize = 16;
@@ -30,7 +30,17 @@ impl EventLog {
             // The array's time says so already, and logs from before there were other stops are to be compared.
             return;
         }
-        let words = digest(event);
+        self.note(at, digest(event));
+    }
+
+    /// Write down that the operation of `flash` ended at `at`: the same as its event, without a copy of it.
+    #[inline(always)]
+    pub fn record_flash(&mut self, at: Nanos, flash: &FlashEvent) {
+        self.note(at, digest_flash(flash));
+    }
+
+    #[inline(always)]
+    fn note(&mut self, at: Nanos, words: [u64; 3]) {
         self.last[(self.count % KEPT as u64) as usize] = (at, words);
         self.count += 1;
         self.hash = mix(self.hash ^ at.0, words[0] ^ 0xA076_1D64_78BD_642F);
@@ -120,6 +130,25 @@ fn mix(a: u64, b: u64) -> u64 {
 }
 
 #[inline(always)]
+fn digest_flash(flash: &FlashEvent) -> [u64; 3] {
+    [
+        FLASH as u64
+            | u64::from(flash.die.0) << 8
+            | (flash.op as u64) << 24
+            | (flash.cause as u64) << 28
+            | u64::from(flash.pages) << 32
+            | u64::from(flash.ok) << 48
+            | u64::from(flash.retries) << 56,
+        u64::from(flash.block.0) << 32 | u64::from(flash.page.0) | u64::from(flash.host_units) << 16 | u64::from(flash.errors) << 48,
+        flash.issued.0
+            ^ flash.array.0.rotate_left(20)
+            ^ flash.bus.0.rotate_left(40)
+            ^ u64::from(flash.moved_units) << 48
+            ^ u64::from(flash.stops_now).rotate_left(32),
+    ]
+}
+
+#[inline(always)]
 fn digest(event: &Event) -> [u64; 3] {
     match *event {
         Event::Arrived { request, op, attributes, sectors } => {
@@ -130,21 +159,7 @@ fn digest(event: &Event) -> [u64; 3] {
             done.arrived.0 ^ done.sector << 32 ^ (done.op as u64) << 56,
             done.stages.die.0 ^ done.stages.channel.0.rotate_left(16) ^ done.stages.core.0.rotate_left(32) ^ u64::from(done.sectors) << 40,
         ],
-        Event::Flash(flash) => [
-            FLASH as u64
-                | u64::from(flash.die.0) << 8
-                | (flash.op as u64) << 24
-                | (flash.cause as u64) << 28
-                | u64::from(flash.pages) << 32
-                | u64::from(flash.ok) << 48
-                | u64::from(flash.retries) << 56,
-            u64::from(flash.block.0) << 32 | u64::from(flash.page.0) | u64::from(flash.host_units) << 16 | u64::from(flash.errors) << 48,
-            flash.issued.0
-                ^ flash.array.0.rotate_left(20)
-                ^ flash.bus.0.rotate_left(40)
-                ^ u64::from(flash.moved_units) << 48
-                ^ u64::from(flash.stops_now).rotate_left(32),
-        ],
+        Event::Flash(ref flash) => digest_flash(flash),
         Event::Invalidated { die, units } => [INVALIDATED as u64, u64::from(die.0), u64::from(units)],
         Event::Retired { die, group } => [RETIRED as u64, u64::from(die.0), u64::from(group.0)],
         Event::Stopped { die, how, kind, cause, waited } => {
@@ -168,7 +183,6 @@ fn digest(event: &Event) -> [u64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::FlashEvent;
     use wordline_units::{Attributes, BlockId, ChannelId, DieId, PageId, RequestId};
 
     #[test]

@@ -242,14 +242,7 @@ impl Core {
     /// View of the tables for techniques.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        let demand = Demand {
-            floor: self.settings.gc.floor,
-            start: self.settings.gc.start,
-            waits: self.requests.waiting() > 0,
-            load: self.load.as_deref(),
-            used: self.settings.buffer.units - self.buffer.room(),
-            slots: self.settings.buffer.units,
-        };
+        let demand = Demand { settings: &self.settings, requests: &self.requests, buffer: &self.buffer, load: self.load.as_deref() };
         View::new(&self.groups, &self.dies, self.services.get(), self.now).with(demand)
     }
 
@@ -262,8 +255,16 @@ impl Core {
     #[inline]
     pub(crate) fn set_now(&mut self, now: Nanos) {
         self.now = now;
+        if self.load.is_some() {
+            self.count_load();
+        }
+    }
+
+    /// Counts the load of the buffer up to the present instant.
+    #[inline(never)]
+    fn count_load(&mut self) {
         if let Some(load) = &mut self.load {
-            load.pass(now, self.settings.buffer.units - self.buffer.room());
+            load.pass(self.now, self.settings.buffer.units - self.buffer.room());
         }
     }
 

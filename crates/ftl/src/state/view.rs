@@ -2,11 +2,14 @@
 
 use wordline_units::{DieId, IdMap, Nanos, Wear};
 
+use crate::state::buffer::Buffer;
 use crate::state::die::Die;
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::load::BufferLoad;
+use crate::state::request::Requests;
 use crate::state::services::Services;
+use crate::state::settings::Settings;
 use crate::state::warm_clock::{Day, Kept};
 
 /// Read-only view of the core's tables.
@@ -15,25 +18,18 @@ pub struct View<'a> {
     groups: &'a BlockGroups,
     dies: &'a IdMap<DieId, Die>,
     services: Option<&'a Services>,
-    demand: Demand<'a>,
+    demand: Option<Demand<'a>>,
     now: Nanos,
 }
 
-/// Demand of the host for room.
-#[derive(Clone, Copy, Default)]
+/// State that shows the demand of the host for room. A view is made for each question, so these are looked at only where a technique asks.
+#[derive(Clone, Copy)]
 pub(crate) struct Demand<'a> {
-    /// Free groups of a die at or below which host writes wait for GC.
-    pub floor: u32,
-    /// Free groups of a die below which GC begins.
-    pub start: u32,
-    /// True if host writes wait for room in the buffer.
-    pub waits: bool,
+    pub settings: &'a Settings,
+    pub requests: &'a Requests,
+    pub buffer: &'a Buffer,
     /// Load of the buffer, where a technique asks for it.
     pub load: Option<&'a BufferLoad>,
-    /// Slots of the buffer in use.
-    pub used: u32,
-    /// Slots of the buffer.
-    pub slots: u32,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -44,12 +40,12 @@ impl std::fmt::Debug for View<'_> {
 
 impl<'a> View<'a> {
     pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>, services: Option<&'a Services>, now: Nanos) -> View<'a> {
-        View { groups, dies, services, demand: Demand::default(), now }
+        View { groups, dies, services, demand: None, now }
     }
 
     /// The same view of a core with this `demand`.
     pub(crate) fn with(self, demand: Demand<'a>) -> View<'a> {
-        View { demand, ..self }
+        View { demand: Some(demand), ..self }
     }
 
     /// The same view at `now`.
@@ -94,17 +90,20 @@ impl<'a> View<'a> {
 
     /// True if the host waits for room on `die`: it has `gc.floor` free groups or fewer, or writes wait for room in the buffer.
     pub fn pressed(&self, die: DieId) -> bool {
-        self.demand.waits || self.free(die) <= self.demand.floor
+        let waits = self.demand.is_some_and(|demand| demand.requests.waiting() > 0);
+        waits || self.free(die) <= self.demand.map_or(0, |demand| demand.settings.gc.floor)
     }
 
     /// True if `die` has so few free groups that space demands a victim.
     pub fn short(&self, die: DieId) -> bool {
-        self.dies[die].is_short(self.demand.start)
+        self.dies[die].is_short(self.demand.map_or(0, |demand| demand.settings.gc.start))
     }
 
     /// Share of the write buffer in use, as a mean over `buffer.load_window`; `None`: no technique asks for it.
     pub fn buffer_load(&self) -> Option<f64> {
-        Some(self.demand.load?.mean(self.now, self.demand.used) / f64::from(self.demand.slots))
+        let demand = self.demand?;
+        let slots = demand.settings.buffer.units;
+        Some(demand.load?.mean(self.now, slots - demand.buffer.room()) / f64::from(slots))
     }
 
     // Services: each answers nothing where no technique asks for it.
