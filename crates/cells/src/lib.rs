@@ -33,7 +33,7 @@
 //! | erase | [`Model::erase`]: loops, t_BERS | [`History::erased`] with the dwell since the last erase, its suspensions, and whether it was gentle |
 //! | program | [`Model::program`]: loops, L_min and L_max of each state, k_i, t_PROG | [`History::programmed`] once for each cycle of the block |
 //! | read | a grid of rates worked out by [`Model::wordline`]; then dice for the errors of the worst codeword | one read more of the block |
-//! | age by decree | [`Model::cycled`], [`Model::kept`] | the history and a program time in the past |
+//! | age that is set | [`Model::cycled`], [`Model::kept`] | the history and a program time in the past |
 //!
 //! [`Model::traits`] costs a hundred nanoseconds; a die that reads at random keeps the last few thousand in a table by block and layer. The errors of a page
 //! are drawn from dice named after the page and its program ([`Model::errors`]), so that reading twice finds the same errors but for telegraph noise.

@@ -336,7 +336,7 @@ impl Chip {
 
 /// Cells with physics.
 impl Chip {
-    /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
+    /// Set the cells to `age`: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
     pub fn set_age(&mut self, age: &Age, now: Nanos) {
         self.die.medium_mut().set_age(age, now);
     }
@@ -369,7 +369,7 @@ impl Chip {
 
     /// Brings out the last erase of the blocks of `target` once more, for [`Chip::erase_trace`], by what their cells are like now. Nothing happens to them, and
     /// no time passes. Returns the loops and the time of that erase.
-    pub fn relive_erase(&mut self, target: &Target) -> (u8, Nanos) {
+    pub fn past_erase(&mut self, target: &Target) -> (u8, Nanos) {
         let (medium, features) = self.die.parts_mut();
         let shape = *medium.shape();
         features.note_erase(medium.cells_mut().last_erase(shape.places(target).map(|place| place.block)));

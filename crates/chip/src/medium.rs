@@ -134,7 +134,7 @@ impl Medium {
         }
     }
 
-    /// Set the cells to `age` by decree. Locks that are there are as old as the decree makes them.
+    /// Set the cells to `age`. Locks that are there become as old.
     pub(crate) fn set_age(&mut self, age: &Age, now: Nanos) {
         let Medium { cells, blocks, seals, .. } = self;
         if let Some(array) = cells.physics_mut() {

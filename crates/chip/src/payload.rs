@@ -187,7 +187,7 @@ pub trait Payload: Debug + Send {
     /// The power goes while `block` is erased: by `draw`, so much of it is.
     fn tear_erase(&mut self, _block: u32, _draw: &mut Draw) {}
 
-    /// `block`, of which no page is programmed, counts `erases` from now on, by decree. A store that outlives the drive keeps it with the block.
+    /// `block`, of which no page is programmed, counts `erases` from now on: they are set, not lived. A store that outlives the drive keeps it with the block.
     fn set_erases(&mut self, _block: u32, _erases: u32) {}
 
     /// A part of the die has failed for good. A store that outlives the drive remembers it.

@@ -21,7 +21,7 @@ use crate::host::carried::HostBytes;
 use crate::host::data::{DataPlane, is_fit};
 use crate::host::jobs::{JobLoad, Jobs};
 use crate::host::queues::Pace;
-use crate::life::chip_off::{self, Desoldered};
+use crate::life::chip_off::{self, ChipsOff};
 use crate::life::control::{self, Located};
 use crate::life::habits::Habits;
 use crate::life::health::{self, Health};
@@ -383,7 +383,7 @@ impl Drive {
     ///
     /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
     /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. The clock of the firmware goes on by the
-    /// decreed time, too. Techniques that ask for traces of erases, or have pages measured, are told what the life would have shown them; others are told
+    /// set time, too. Techniques that ask for traces of erases, or have pages measured, get what the life would have shown them; others get
     /// nothing.
     pub fn set_age(&mut self, age: &Age) {
         set_age::set_age(&mut self.machine, age);
@@ -527,8 +527,8 @@ impl Drive {
     ///
     /// # Panics
     /// If a copyback is under way, whose commands reach into the future: let the drive settle first.
-    pub fn desolder(self) -> Desoldered {
-        chip_off::desolder(self.machine)
+    pub fn chip_off(self) -> ChipsOff {
+        chip_off::chip_off(self.machine)
     }
 
     /// Present health of the drive, by the tables of its firmware. It walks all block groups.

@@ -28,7 +28,7 @@ pub use host::carried::HostBytes;
 pub use host::jobs::{JobLoad, JobPace, Jobs};
 pub use host::queues::Pace;
 pub use host::stripe::Stripe;
-pub use life::chip_off::{Desoldered, Holds, Output, PageRead};
+pub use life::chip_off::{ChipsOff, Holds, Output, PageRead};
 pub use life::control::Located;
 pub use life::habits::Habits;
 pub use life::health::{Ages, Health};

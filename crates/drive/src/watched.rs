@@ -19,7 +19,7 @@ use crate::host::capacitors::Capacitors;
 use crate::host::carried::HostBytes;
 use crate::host::jobs::{JobLoad, Jobs};
 use crate::host::queues::Pace;
-use crate::life::chip_off::Desoldered;
+use crate::life::chip_off::ChipsOff;
 use crate::life::habits::Habits;
 use crate::life::image::{Image, ImageError};
 use crate::life::leap::{Leapt, ReadLeapt, Rest};
@@ -180,9 +180,9 @@ impl<O: Observer> Watched<O> {
         self.show();
     }
 
-    /// See [`Drive::desolder`].
-    pub fn desolder(self) -> Desoldered {
-        self.drive.desolder()
+    /// See [`Drive::chip_off`].
+    pub fn chip_off(self) -> ChipsOff {
+        self.drive.chip_off()
     }
 
     shown! {

@@ -52,7 +52,7 @@ pub struct Firmware {
     doubtful: Vec<Doubtful>,
 }
 
-/// The last erase of a block group, in a life that was decreed and not lived.
+/// The last erase of a block group, in a past that was set and not lived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PastErase {
     /// The group.
@@ -197,10 +197,10 @@ impl Firmware {
         }
     }
 
-    /// Tells the core that its data has been kept for `span` by decree, in seconds at this temperature: whoever ages cells without time passing tells it here.
-    pub fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
+    /// Lets `span` seconds at this temperature pass for the data of the core, as where cells age without time passing.
+    pub fn let_pass(&mut self, now: Nanos, span: f64, at: Celsius) {
         if let Some(services) = self.rooms.core.services_mut().get_mut() {
-            services.decree(now, span, at);
+            services.let_pass(now, span, at);
         }
     }
 
@@ -550,9 +550,9 @@ impl Firmware {
         setup::construct::steady(&self.config, core, sanitise, units, seed, write);
     }
 
-    /// True if a technique wants to be told of a past that was decreed.
-    pub fn relives(&self) -> bool {
-        self.rooms.panel.relives()
+    /// True if a technique asks for a past that was set.
+    pub fn asks_past(&self) -> bool {
+        self.rooms.panel.asks_past()
     }
 
     /// True if a technique asks for traces of erases.
@@ -561,11 +561,11 @@ impl Firmware {
     }
 
     /// Tells the techniques the past of a group as ordinary news: its last erase, and that what it holds was written since. They may have pages measured.
-    pub fn relive(&mut self, now: Nanos, past: &PastErase) {
+    pub fn observe_past(&mut self, now: Nanos, past: &PastErase) {
         self.rooms.core.set_now(now);
         let &PastErase { group, loops, array, trace, rest, temperature } = past;
-        let rest = self.rooms.core.services().get().map(|services| services.decreed(rest, temperature));
-        self.rooms.relive(EraseReport { group, status: Status::Good, loops, array, trace, rest, has_left: false });
+        let rest = self.rooms.core.services().get().map(|services| services.rest_of(rest, temperature));
+        self.rooms.observe_past(EraseReport { group, status: Status::Good, loops, array, trace, rest, has_left: false });
     }
 
     /// Orders the next erase of `group` to spare `wordlines`, the same in each plane. Those that hold the second copy of marks are left out. More than the

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use wordline_drive::{Config, Desoldered, FlashPlace, Watched};
+use wordline_drive::{ChipsOff, Config, FlashPlace, Watched};
 use wordline_media::{Disk, Media, MediaError, Overlay};
 use wordline_units::host::SECTOR_BYTES;
 
@@ -16,7 +16,7 @@ use crate::store::{MediaStore, look_at};
 #[derive(Debug)]
 pub struct Taken {
     /// Dies of the drive.
-    pub chips: Desoldered,
+    pub chips: ChipsOff,
     store: MediaStore<Overlay<Disk>>,
 }
 
@@ -38,7 +38,7 @@ impl Taken {
         let (media, dump) = look_at(folder, &config, (name, number), &[])?;
         let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
         let store = MediaStore::new(media, units, dump);
-        let chips = Desoldered::found(config, |die| store.payload(die));
+        let chips = ChipsOff::found(config, |die| store.payload(die));
         Ok(Taken { chips, store })
     }
 

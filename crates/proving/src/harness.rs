@@ -13,8 +13,8 @@ use wordline_ftl::{Acknowledgement, BlockGroup, Firmware, Note, Request, UnitAdd
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, DieId, HostOp, Lpn, Nanos, OpTag, WordlineSet};
 
+use crate::dice_stops::DiceStops;
 use crate::flash::{Flash, Spot, Stored};
-use crate::hasty::Hasty;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Due, Next, Pace, Work};
@@ -68,8 +68,8 @@ impl Harness {
     /// A fresh core.
     pub fn new(scenario: Scenario) -> Harness {
         let mut ftl = Firmware::new(scenario.config.clone());
-        if scenario.habits.is_hasty {
-            ftl.join(Box::new(Hasty::new(scenario.seed)));
+        if scenario.habits.stops_by_dice {
+            ftl.join(Box::new(DiceStops::new(scenario.seed)));
         }
         if scenario.habits.has_stand_in {
             ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));

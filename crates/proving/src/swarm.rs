@@ -42,7 +42,7 @@ pub struct Habits {
     /// Probability that a write is of data that is not secret.
     pub insecure: f64,
     /// Somebody stops whatever can be stopped, by dice.
-    pub is_hasty: bool,
+    pub stops_by_dice: bool,
     /// Somebody has data copied back again and again, and days pass.
     pub is_copying: bool,
     /// True if a [`StandIn`](crate::stand_in::StandIn) joins.
@@ -317,7 +317,7 @@ fn habits(draw: &mut Draw, faulty: bool, exported: u32) -> Habits {
         fua: pick(draw, &[0.0, 0.1]),
         insecure: 0.0,
         odd_programs: 0.0,
-        is_hasty: false,
+        stops_by_dice: false,
         is_copying: false,
         has_stand_in: false,
     }
@@ -396,7 +396,7 @@ pub(crate) fn stops(seed: u64, scenario: &mut Scenario) {
     (able.stop_now_program, able.stop_now_erase) = (able.suspend_program && draw.happens(0.5), draw.happens(0.7));
     able.abort_read = draw.happens(0.7);
     scenario.config.schedule.held_max = pick(draw, &[None, Some(Nanos(1)), Some(Nanos::from_micros(150)), Some(Nanos::from_millis(1))]);
-    scenario.habits.is_hasty = draw.happens(0.8);
+    scenario.habits.stops_by_dice = draw.happens(0.8);
     scenario.config.schedule.reads_in_row = pick(&mut Draw::new(seed, Stream::Mix, ROWS), &[None, Some(1), Some(3)]);
 }
 
@@ -462,17 +462,17 @@ pub fn spare(most: u32, scenario: &mut Scenario) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chain, hasty, stand_in};
+    use crate::{chain, dice_stops, stand_in};
     use wordline_ftl::techniques::hooks::Hooks;
 
     #[test]
     fn every_hook_has_a_subscriber_that_the_swarm_draws() {
-        let joined = [hasty::CARD.hooks, chain::CARD.hooks, stand_in::CARD.hooks];
+        let joined = [dice_stops::CARD.hooks, chain::CARD.hooks, stand_in::CARD.hooks];
         let drawn = DECLARATIONS.iter().map(|declaration| declaration.card.hooks).chain(joined).fold(Hooks::NONE, Hooks::with);
         let without: Vec<&str> = Hook::ALL.iter().filter(|&&hook| !drawn.has(hook)).map(|hook| hook.name()).collect();
         assert!(without.is_empty(), "hooks without a subscriber: {without:?}");
         let of = |habit: fn(&Habits) -> bool| (0..60).filter(|&seed| habit(&crate::cut::scenario(seed).habits)).count();
-        let times = [of(|habits| habits.is_hasty), of(|habits| habits.is_copying), of(|habits| habits.has_stand_in)];
+        let times = [of(|habits| habits.stops_by_dice), of(|habits| habits.is_copying), of(|habits| habits.has_stand_in)];
         assert!(times.iter().all(|&times| times > 0), "{times:?}");
     }
 }

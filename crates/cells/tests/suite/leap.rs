@@ -83,7 +83,7 @@ fn a_leap_leaves_the_stress_of_the_cycles_that_it_skips() {
 }
 
 #[test]
-fn a_leap_spread_over_a_time_leaves_what_a_decree_of_such_cycles_does() {
+fn a_leap_spread_over_a_time_leaves_what_a_set_age_of_such_cycles_does() {
     const CYCLES: u32 = 3_000;
     const DWELL: f64 = 7_200.0;
     let model = Arc::new(chip("tlc48", &[]));
@@ -93,9 +93,9 @@ fn a_leap_spread_over_a_time_leaves_what_a_decree_of_such_cycles_does() {
     let before = array.history(BLOCK);
     let pace = Pace::Spread(f64::from(CYCLES) * DWELL);
     array.leap(BLOCK, BLOCK, &Repetition { times: CYCLES, pace, clock: Nanos::ZERO, is_renewed: true });
-    let (after, decreed) = (array.history(BLOCK), model.cycled(CYCLES.into(), DWELL, HOME));
-    for (gained, decreed) in [(after.erase - before.erase, decreed.erase), (after.program - before.program, decreed.program)] {
-        assert!((f64::from(gained) / f64::from(decreed) - 1.0).abs() < 0.002, "{gained} instead of {decreed}");
+    let (after, set) = (array.history(BLOCK), model.cycled(CYCLES.into(), DWELL, HOME));
+    for (gained, set) in [(after.erase - before.erase, set.erase), (after.program - before.program, set.program)] {
+        assert!((f64::from(gained) / f64::from(set) - 1.0).abs() < 0.002, "{gained} instead of {set}");
     }
 }
 

@@ -65,7 +65,7 @@ fn a_flag_that_has_let_go_does_not_come_back() {
 }
 
 #[test]
-fn a_decree_of_years_ages_the_locks_that_are_there_and_no_others() {
+fn a_set_age_of_years_ages_the_locks_that_are_there_and_no_others() {
     let mut weak = array(&["physics.flag.voltage=1"]);
     let age = Age { cycles: 1_000.0, dwell: 60.0, retention: 5.0 * YEAR, temperature: HOME.0 };
     weak.set_age(&age, Nanos(5_000), |_| 300);

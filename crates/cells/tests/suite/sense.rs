@@ -61,15 +61,15 @@ fn heat_leaks_and_heals() {
 }
 
 #[test]
-fn a_state_set_by_decree_is_the_state_that_cycles_lead_to() {
+fn a_state_that_is_set_is_the_state_that_cycles_lead_to() {
     let model = chip("tlc48", &[]);
     let mut history = History::default();
     for _ in 0..3_000 {
         history = history.erased(model.physics(), 300.0, Celsius(45.0), 0, false).programmed(model.physics(), 300.0, Celsius(45.0));
     }
-    let decreed = model.cycled(3_000.0, 300.0, Celsius(45.0));
-    assert!((history.erase / decreed.erase - 1.0).abs() < 2e-3, "{history:?} {decreed:?}");
-    assert!((history.program / decreed.program - 1.0).abs() < 2e-3, "{history:?} {decreed:?}");
+    let set = model.cycled(3_000.0, 300.0, Celsius(45.0));
+    assert!((history.erase / set.erase - 1.0).abs() < 2e-3, "{history:?} {set:?}");
+    assert!((history.program / set.program - 1.0).abs() < 2e-3, "{history:?} {set:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod text;
 
 use std::path::Path;
 
-use wordline_drive::{Desoldered, Watched};
+use wordline_drive::{ChipsOff, Watched};
 use wordline_figures::ForensicsResult;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_live::{Folder, MediaError, Taken};
@@ -68,7 +68,7 @@ fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
     let sectors = drive.unit_bytes().0 / SECTOR_BYTES;
     let newest: Vec<_> = (0..drive.config().exported_units).map(|unit| drive.locate(unit * sectors).on_flash).collect();
     let sifter = Sifter::new(None, drive.unit_bytes())?;
-    let sifted = read(&mut drive.desolder(), wait, sifter);
+    let sifted = read(&mut drive.chip_off(), wait, sifter);
     Ok(sifted.conclude(options.raw_chips, &newest, tags.as_ref(), head(&plan, "saved drive", wait, options)))
 }
 
@@ -87,7 +87,7 @@ fn refuse_keys(path: &Path, plan: &Plan) -> Result<(), Failure> {
     )))
 }
 
-fn read(chips: &mut Desoldered, wait: Option<Wait>, mut sifter: Sifter) -> Sifter {
+fn read(chips: &mut ChipsOff, wait: Option<Wait>, mut sifter: Sifter) -> Sifter {
     if let Some(Wait { time, temperature, .. }) = wait {
         chips.wait(time, temperature);
     }

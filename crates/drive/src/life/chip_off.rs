@@ -5,8 +5,8 @@
 //! page is of; the firmware's map he has not.
 //!
 //! ```text
-//! Drive ──desolder──┐
-//!                   ├─► Desoldered ──wait(5 years)──read──► PageRead, page by page
+//! Drive ──chip_off──┐
+//!                   ├─► ChipsOff ──wait(5 years)──read──► PageRead, page by page
 //! a store ──found───┘
 //! ```
 
@@ -77,7 +77,7 @@ pub struct PageRead<'a> {
 
 /// The dies of a drive without their controller.
 #[derive(Debug)]
-pub struct Desoldered {
+pub struct ChipsOff {
     config: Config,
     dies: Dies,
     stripe: Stripe,
@@ -85,16 +85,16 @@ pub struct Desoldered {
 }
 
 /// Takes the dies off the board of a drive. Power goes first: operations under way are broken off.
-pub(crate) fn desolder(machine: Machine) -> Desoldered {
+pub(crate) fn chip_off(machine: Machine) -> ChipsOff {
     let (config, dies, now) = machine.into_dies();
-    let mut taken = Desoldered { stripe: Stripe::new(config.cores, config.stripe_units), config, dies, now };
+    let mut taken = ChipsOff { stripe: Stripe::new(config.cores, config.stripe_units), config, dies, now };
     taken.power_on();
     taken
 }
 
-impl Desoldered {
+impl ChipsOff {
     /// Dies of a drive of this `config`, with the bytes that `payload` has kept. No firmware has run on them since.
-    pub fn found<P: Payload + 'static>(config: Config, payload: impl FnMut(DieId) -> P) -> Desoldered {
+    pub fn found<P: Payload + 'static>(config: Config, payload: impl FnMut(DieId) -> P) -> ChipsOff {
         let mut dies = Dies::new(&config, &mut of_kind(payload));
         let geometry = config.sheet.geometry;
         for (_, chip) in dies.iter_mut() {
@@ -104,7 +104,7 @@ impl Desoldered {
                 }
             }
         }
-        let mut taken = Desoldered { stripe: Stripe::new(config.cores, config.stripe_units), config, dies, now: Nanos::ZERO };
+        let mut taken = ChipsOff { stripe: Stripe::new(config.cores, config.stripe_units), config, dies, now: Nanos::ZERO };
         taken.power_on();
         taken
     }

@@ -20,8 +20,8 @@ pub(crate) fn set_age(machine: &mut Machine, age: &Age) {
     };
     let (now, dwells) = (machine.now(), cells.dwells.clone());
     // A core that asks for the past of the blocks measures data that has just been programmed.
-    let relives = machine.ftls().iter().any(Firmware::relives);
-    let at_first = Age { retention: if relives { 0.0 } else { age.retention }, ..*age };
+    let asks_past = machine.ftls().iter().any(Firmware::asks_past);
+    let at_first = Age { retention: if asks_past { 0.0 } else { age.retention }, ..*age };
     for (_, chip) in machine.dies_mut().iter_mut() {
         chip.set_age(&at_first, now);
         if !dwells.is_empty() {
@@ -29,11 +29,11 @@ pub(crate) fn set_age(machine: &mut Machine, age: &Age) {
         }
     }
     count_cycles(machine.parts(), whole(age.cycles));
-    if relives {
-        relive(machine, age);
+    if asks_past {
+        observe_pasts(machine, age);
         machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.set_retention(age));
     }
-    machine.ftls_mut().iter_mut().for_each(|ftl| ftl.decree(now, age.retention, Celsius(age.temperature)));
+    machine.ftls_mut().iter_mut().for_each(|ftl| ftl.let_pass(now, age.retention, Celsius(age.temperature)));
 }
 
 /// Cycles as a count.
@@ -42,10 +42,10 @@ fn whole(cycles: f64) -> u32 {
 }
 
 /// Give the cores that ask for it the observations that a life of this `age` would have brought.
-fn relive(machine: &mut Machine, age: &Age) {
+fn observe_pasts(machine: &mut Machine, age: &Age) {
     for core in 0..machine.config().cores {
-        if machine.ftls()[core as usize].relives() {
-            relive_core(machine, core, age);
+        if machine.ftls()[core as usize].asks_past() {
+            observe_core(machine, core, age);
         }
     }
     // A drive that keeps bytes has no time but its own: its measurements are made there.
@@ -54,7 +54,7 @@ fn relive(machine: &mut Machine, age: &Age) {
     }
 }
 
-fn relive_core(machine: &mut Machine, core: u32, age: &Age) {
+fn observe_core(machine: &mut Machine, core: u32, age: &Age) {
     let now = machine.now();
     let Parts { config, ftls, device, .. } = machine.parts();
     let (ftl, dies) = (&mut ftls[core as usize], device.dies_mut());
@@ -67,10 +67,10 @@ fn relive_core(machine: &mut Machine, core: u32, age: &Age) {
         }
         let chip = dies.of_mut(core, layout.die(group));
         let target: Target = layout.all_planes(ftl.groups().blocks(group), PageId(0));
-        let (loops, array) = chip.relive_erase(&target);
+        let (loops, array) = chip.past_erase(&target);
         let trace = if is_told { chip.erase_trace() } else { None };
         let rests = (0..layout.planes as u8).map(PlaneId).map(|plane| chip.dwell_of(plane, target.block(plane), dwells));
         let rest = rests.flatten().fold(f64::INFINITY, f64::min).min(if dwells.is_empty() { age.dwell } else { f64::INFINITY });
-        ftl.relive(now, &PastErase { group, loops, array, trace, rest, temperature: Celsius(age.temperature) });
+        ftl.observe_past(now, &PastErase { group, loops, array, trace, rest, temperature: Celsius(age.temperature) });
     }
 }

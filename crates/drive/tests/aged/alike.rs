@@ -244,7 +244,7 @@ fn followers_are_locked_like_other_wordlines_and_programmed_no_slower_for_it() {
         serve(&mut drive, &mut again, count / 4);
         assert_eq!((drive.audit(), drive.observer.again), (Ok(()), 0));
         paces.push(pace_of_followers(&drive.observer));
-        let mut dies = drive.desolder();
+        let mut dies = drive.chip_off();
         assert!(dies.wait(Nanos(365 * 86_400 * 1_000_000_000), Celsius(30.0)), "the cells have physics");
         let mut copies = vec![0u32; count as usize];
         let (mut wordlines, mut unreadable) = (BTreeMap::<_, [u32; 2]>::new(), 0);

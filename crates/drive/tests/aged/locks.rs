@@ -192,7 +192,7 @@ fn an_image_takes_the_locks_and_their_age_along() {
     assert_eq!(before, after);
     let held = |from: usize| before.iter().skip(from).step_by(2).filter(|&&held| held).count();
     assert!(held(0) < 250, "{} of 288 old locks hold", held(0));
-    assert_eq!(held(1), 288, "locks from after the decree are not old");
+    assert_eq!(held(1), 288, "locks from after the age was set are not old");
 }
 
 /// True for a page of block 0 or 1 whose bytes must not be read: each third of block 0 is locked by itself, and all of block 1 is locked.

@@ -146,7 +146,7 @@ fn run(trial: &Trial, change: impl FnOnce(&mut Physics)) -> (u64, Vec<u32>) {
         drive.serve(&mut all, Pace::Closed { depth: 64 }, None);
         drive.settle();
     }
-    let (hash, mut locked, mut dies) = (drive.log().hash(), Vec::new(), drive.desolder());
+    let (hash, mut locked, mut dies) = (drive.log().hash(), Vec::new(), drive.chip_off());
     for days in trial.days {
         dies.wait(Nanos(days * 86_400 * SECOND), Celsius(85.0));
         let mut zeroes = [0; 2];

@@ -173,7 +173,7 @@ fn what_was_right_before_a_sudden_change_is_replaced_and_nothing_is_lost() {
         [&[][..], &[ON]].map(|technique| drive(&[&["cells.cycles=2000", "cells.retention=1 mo"], technique].concat()));
     read(&mut drive, 150_000, 6);
     let age = drive.config().cells.as_ref().and_then(|cells| cells.age).expect("it was set");
-    // By decree, so that nothing is erased and the firmware cannot know: entries are too low, then too high.
+    // The age is set, so that nothing is erased and the firmware cannot know: entries are too low, then too high.
     for (what, times) in [("a month becomes a year", 12.0), ("a year becomes an hour", 1.0 / 720.0), ("an hour becomes a month", 1.0)] {
         let age = wordline_cells::Age { retention: age.retention * times, ..age };
         [&mut plain, &mut drive].into_iter().for_each(|drive| drive.set_age(&age));

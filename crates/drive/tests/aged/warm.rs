@@ -1,4 +1,4 @@
-//! Does the firmware's clock go with the cells: by the temperature of the board, and by what is decreed?
+//! Does the firmware's clock go with the cells: by the temperature of the board, and by an age that is set?
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -83,7 +83,7 @@ fn pass(drive: &mut Watched, seconds: u64) {
 }
 
 #[test]
-fn what_is_decreed_to_the_cells_is_decreed_to_the_clock() {
+fn an_age_of_the_cells_is_one_of_the_clock() {
     let (mut drive, _) = drive(true);
     let year = Age { cycles: 500.0, dwell: 600.0, retention: YEAR as f64, temperature: 30.0 };
     drive.set_age(&year);

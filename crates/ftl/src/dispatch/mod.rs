@@ -84,7 +84,7 @@ impl Rooms {
     }
 
     /// Tell the techniques the past of the group of `report` as they would have lived it: the erase, and the present filling.
-    pub(crate) fn relive(&mut self, report: EraseReport) {
+    pub(crate) fn observe_past(&mut self, report: EraseReport) {
         let Rooms { core, panel, metadata, .. } = self;
         let group = report.group;
         let (use_of, is_filled) = (core.groups().use_of(group), core.groups().valid(group) > 0);

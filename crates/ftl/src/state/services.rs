@@ -173,12 +173,12 @@ impl Services {
     }
 
     /// Let `span` seconds at this temperature pass at once, in which all data that there is was kept and no block was erased.
-    pub(crate) fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
-        self.clock.decree(now, span, at);
+    pub(crate) fn let_pass(&mut self, now: Nanos, span: f64, at: Celsius) {
+        self.clock.let_pass(now, span, at);
     }
 
-    /// Rest of `span` seconds at this temperature that is decreed.
-    pub(crate) fn decreed(&self, span: f64, at: Celsius) -> Kept {
+    /// Rest of `span` seconds at this temperature.
+    pub(crate) fn rest_of(&self, span: f64, at: Celsius) -> Kept {
         Kept { effective: Seconds(self.clock.effective(span, at) as u64), is_least: false }
     }
 

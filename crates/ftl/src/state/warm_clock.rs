@@ -105,7 +105,7 @@ impl WarmClock {
     }
 
     /// Let `span` seconds at this temperature pass at once, in which all data that there is was kept and no block was erased.
-    pub(crate) fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
+    pub(crate) fn let_pass(&mut self, now: Nanos, span: f64, at: Celsius) {
         let before = self.tick(now);
         self.programmed.iter_mut().filter(|tick| **tick != NEVER).for_each(|tick| *tick = before);
         self.skip(self.effective(span, at));
@@ -278,11 +278,11 @@ mod tests {
     }
 
     #[test]
-    fn a_decree_makes_all_data_as_old_as_it_says_and_rests_begin_anew() {
+    fn time_that_is_let_pass_makes_all_data_older_by_it_and_rests_begin_anew() {
         let mut clock = clock();
         clock.erased(ONE, false, at(0));
         clock.programmed(ONE, at(40));
-        clock.decree(at(80), (365 * DAY) as f64, REFERENCE);
+        clock.let_pass(at(80), (365 * DAY) as f64, REFERENCE);
         assert_eq!(clock.kept(ONE, at(80)), Some(exact(365 * DAY)));
         assert_eq!((clock.rest(ONE, at(84)), clock.kept(BlockGroup(2), at(84))), (exact(4), None));
         assert_eq!(clock.today(at(80)), Day(365));

@@ -5,7 +5,7 @@ use wordline_flash::{EraseSettings, ProgramSettings, ReadTry, WindowMargin};
 use super::seam::{Estimate, Fit, KeyStore, Rung, SanitiseMethod};
 
 /// Merges remedies to the most thorough: each does what those below it do.
-pub fn merge_remedies(answers: impl IntoIterator<Item = Option<SanitiseMethod>>) -> Option<SanitiseMethod> {
+pub fn merge_methods(answers: impl IntoIterator<Item = Option<SanitiseMethod>>) -> Option<SanitiseMethod> {
     answers.into_iter().flatten().max()
 }
 
@@ -68,7 +68,7 @@ mod tests {
     fn nobody_asked_means_nothing_is_done() {
         assert_eq!(merge_estimates([None, None]), None);
         assert_eq!(merge_rungs([None], &[]), None);
-        assert_eq!(merge_remedies([None, Some(SanitiseMethod::Erase), Some(SanitiseMethod::LockPages)]), Some(SanitiseMethod::Erase));
+        assert_eq!(merge_methods([None, Some(SanitiseMethod::Erase), Some(SanitiseMethod::LockPages)]), Some(SanitiseMethod::Erase));
         assert_eq!(merge_program_settings([None]), None);
         assert_eq!(merge_distrust([None]), None);
         assert_eq!(merge_erase_settings([None]), None);

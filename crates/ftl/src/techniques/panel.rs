@@ -7,7 +7,7 @@ use super::counts::{Books, Effect, TechniqueCounts, Why, effect_of_best, effect_
 use super::hooks::{Hook, Hooks};
 use super::ladder::Ladder;
 use super::merge::{
-    merge_distrust, merge_erase_settings, merge_estimates, merge_fits, merge_key_stores, merge_program_settings, merge_remedies,
+    merge_distrust, merge_erase_settings, merge_estimates, merge_fits, merge_key_stores, merge_methods, merge_program_settings,
     merge_rungs, merge_wear,
 };
 use super::say::{Hold, Say, Says, Scale, Start, Urgency, Way, abstain, agree};
@@ -111,7 +111,7 @@ impl Panel {
     }
 
     /// True if a technique wants to be told the past of a drive that is set to an age: it asks for traces of erases, or may have pages measured.
-    pub fn relives(&self) -> bool {
+    pub fn asks_past(&self) -> bool {
         self.asks(Ask::EraseTrace) || (self.has(Hook::Work) && self.has_any(Hooks::of(&[Hook::Opened, Hook::Closed])))
     }
 
@@ -338,7 +338,7 @@ impl Panel {
     /// Merged method for stale secrets; `None`: no technique sanitises them.
     pub fn method(&mut self, ctx: &Ctx<'_>, exposed: &StaleSecrets) -> Option<SanitiseMethod> {
         let method = |technique: &dyn Technique| technique.sanitise(ctx, exposed).ok_or(Why::NoConcern);
-        self.best(Hook::Sanitise, method, |answers| merge_remedies(answers), |_| false)
+        self.best(Hook::Sanitise, method, |answers| merge_methods(answers), |_| false)
     }
 
     /// Merged demand for a key store; `None`: no technique needs one.

@@ -262,7 +262,7 @@ fn in_the_chips(drive: Watched<Both>, seed: u64) {
     let sectors = drive.unit_bytes().0 / 512;
     let newest: Vec<Option<FlashPlace>> = (0..drive.config().exported_units).map(|unit| drive.locate(unit * sectors).on_flash).collect();
     let mut found: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-    drive.desolder().read(|page| {
+    drive.chip_off().read(|page| {
         for (number, holds) in (0..).zip(page.units) {
             let Holds::Unit { unit, .. } = *holds else { continue };
             assert!(matches!(page.output, Output::Corrected { .. }), "seed {seed}: {page:?}");

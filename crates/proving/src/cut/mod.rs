@@ -276,7 +276,7 @@ pub fn cached(seed: u64) -> Scenario {
     config.sheet.capabilities.cache_program = true;
     let barred: Vec<&str> = config.bars_loading_ahead().collect();
     config.techniques.retain(|choice| !barred.contains(&choice.card().name));
-    (scenario.habits.is_hasty, scenario.habits.depth) = (false, scenario.habits.depth.max(16));
+    (scenario.habits.stops_by_dice, scenario.habits.depth) = (false, scenario.habits.depth.max(16));
     // The next is in the group of one that fails only as often as programs fail.
     if scenario.config.spare_blocks > 0 {
         scenario.habits.program_fail = scenario.habits.program_fail.max(0.01);

@@ -28,7 +28,7 @@ use super::ledger::{LOST, Ledger};
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::chain::Chain;
-use crate::hasty::Hasty;
+use crate::dice_stops::DiceStops;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
@@ -99,8 +99,8 @@ pub struct World {
 
 /// Those who join the core of `scenario` beside its techniques.
 fn join(ftl: &mut Firmware, scenario: &Scenario) {
-    if scenario.habits.is_hasty {
-        ftl.join(Box::new(Hasty::new(scenario.seed)));
+    if scenario.habits.stops_by_dice {
+        ftl.join(Box::new(DiceStops::new(scenario.seed)));
     }
     if scenario.habits.has_stand_in {
         ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));

@@ -46,7 +46,7 @@ fn lost(plan: &Plan, age: &Age) -> (usize, usize, usize) {
     let units = drive.config().exported_units;
     drive.construct_filled(units);
     drive.set_age(age);
-    let mut taken = drive.desolder();
+    let mut taken = drive.chip_off();
     let (mut dead, mut worthless, mut wrongly) = (vec![false; (blocks * geometry.dies()) as usize], vec![], 0);
     worthless.resize(dead.len(), false);
     taken.read(|page| {

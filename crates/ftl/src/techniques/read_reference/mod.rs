@@ -285,7 +285,7 @@ mod tests {
     const BY_AGE: Params = Params { index: Index::Age, refresh: true, patrol: Nanos(86_400_000_000_000) };
 
     fn keep(rooms: &mut Rooms, seconds: u32) {
-        rooms.core.services_mut().get_mut().expect("it asks for the clock").decree(Nanos(1), f64::from(seconds), Celsius(30.0));
+        rooms.core.services_mut().get_mut().expect("it asks for the clock").let_pass(Nanos(1), f64::from(seconds), Celsius(30.0));
     }
 
     fn page() -> FlashPage {

@@ -155,7 +155,7 @@ mod tests {
         for (days, due) in [(DAYS - 1, false), (DAYS, true)] {
             let (mut rooms, mut technique) = trial();
             let span = f64::from(days) * 86_400.0;
-            rooms.core.services_mut().get_mut().expect("provenance is asked for").decree(Nanos(1), span, Celsius(30.0));
+            rooms.core.services_mut().get_mut().expect("provenance is asked for").let_pass(Nanos(1), span, Celsius(30.0));
             assert_eq!(wanted(&rooms, &mut technique), due.then_some(WorkKind::Rewrite(BlockGroup(0))), "after {days} days");
             assert_eq!(wanted(&rooms, &mut technique), None, "the next group is being written");
         }

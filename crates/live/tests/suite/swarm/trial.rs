@@ -319,7 +319,7 @@ fn nothing_stale_is_put_out(mut drive: Live, history: &[Vec<Version>], tally: &m
     flush(&mut drive)?;
     drive.settle();
     let (mut leak, mut open) = (None, 0);
-    drive.desolder().read(|page| {
+    drive.chip_off().read(|page| {
         for (held, bytes) in page.units.iter().zip(page.bytes.chunks_exact(unit_bytes)) {
             let Holds::Unit { unit, .. } = *held else { continue };
             let history = &history[unit as usize];
@@ -350,7 +350,7 @@ fn nothing_older_is_put_out(mut drive: Live, history: &[Vec<Version>], units: &B
     let unit_bytes = drive.unit_bytes().0 as usize;
     drive.settle();
     let (mut leak, mut torn) = (None, 0);
-    drive.desolder().read(|page| {
+    drive.chip_off().read(|page| {
         torn += u64::from(page.output == Output::Ruined);
         for bytes in page.bytes.chunks_exact(unit_bytes) {
             let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));

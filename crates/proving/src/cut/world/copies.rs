@@ -1,7 +1,7 @@
 //! Provenance: copies in a row without correction, and since when data has been there, counted once more without groups and memos.
 //!
 //! Checks: before any power cut each valid unit has gone through exactly as many copies as its core says; after one through as many at most. No data is older
-//! than its group's day says, where that is known. Days pass by decree, in between. Where thresholds of copies are on, no data is copied that has been through
+//! than its group's day says, where that is known. Days are let pass in between. Where thresholds of copies are on, no data is copied that has been through
 //! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Where quotas of copies are on, each
 //! page keeps its own, by the classes of the blocks that it was copied out of: no copy is made that its own does not last for, and no group has more than any
 //! page of it. Does not check: how far a core that has lost its memos is on the safe side; classes, which are taken as the technique has measured them.
@@ -92,7 +92,7 @@ impl World {
         if self.scenario.habits.is_copying && self.copies.dice.happens(0.05) {
             let days = self.copies.dice.below(4);
             self.copies.today += days as u32;
-            self.ftl.decree(self.pace.now, (days * 86_400) as f64, Celsius(30.0));
+            self.ftl.let_pass(self.pace.now, (days * 86_400) as f64, Celsius(30.0));
         }
     }
 

@@ -10,7 +10,7 @@ use wordline_units::{DieId, Nanos};
 
 /// Card of the technique.
 pub(crate) const CARD: Card = Card {
-    name: "hasty",
+    name: "dice-stops",
     source: "an oracle of stops",
     claim: "whatever is stopped, and however often, loses nothing",
     hooks: Hooks::of(&[Hook::Stop, Hook::Hold]),
@@ -21,14 +21,14 @@ pub(crate) const CARD: Card = Card {
 
 /// Answers by dice of this seed.
 #[derive(Clone, Copy, Debug)]
-pub struct Hasty {
+pub struct DiceStops {
     seed: u64,
 }
 
-impl Hasty {
+impl DiceStops {
     /// With dice of `seed`.
-    pub fn new(seed: u64) -> Hasty {
-        Hasty { seed }
+    pub fn new(seed: u64) -> DiceStops {
+        DiceStops { seed }
     }
 
     fn die(&self, now: Nanos, die: DieId, question: u32, sides: u64) -> u64 {
@@ -36,7 +36,7 @@ impl Hasty {
     }
 }
 
-impl Technique for Hasty {
+impl Technique for DiceStops {
     fn card(&self) -> &'static Card {
         &CARD
     }
