@@ -20,7 +20,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     })?;
     let mut built = None;
     steps.run("programs", || programs(root).map(|folder| built = Some(folder)))?;
-    steps.run("docs", || docs::check(root))?;
+    steps.run("docs", || docs::check(root, docs::Extent::Slice))?;
     let built = built.expect("the step has passed");
     let folder = built.to_str().ok_or("the path of the programs is not UTF-8")?;
     steps.run("pages", || pages::run(root, &["--programs", folder]))?;

@@ -23,7 +23,7 @@ Usage: cargo xtask TASK [ARGUMENTS]
   docs [--check]   write the generated documentation; with --check, only say whether it is out of date
   pages [ARGS]     run the lines that README.md and the tutorials show, and compare what they print; `--bless` writes what was measured into the pages
   clients [NAMES]  let real clients at the block device server: fio, libnbd, ext4, PostgreSQL, RocksDB …; `clients help` lists them
-  nightly [ARGS]   what takes hours: tests of which CI runs a slice, all lines of the pages, and all clients, guests of QEMU included, as often as
+  nightly [ARGS]   what takes hours: tests and generated tables of which CI runs a slice, all lines of the pages, and all clients, guests of QEMU included, as often as
                    `clients nightly` says
   deny             check licences, banned crates and sources (needs cargo-deny)
   bench [ARGS]     run every benchmark
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         ["tidy"] => ci::tidy(&root),
         ["tidy", "--freeze"] => tidy::freeze(&root).map(|size| println!("{size} exceptions")),
         ["docs"] => docs::write(&root),
-        ["docs", "--check"] => docs::check(&root),
+        ["docs", "--check"] => docs::check(&root, docs::Extent::All),
         ["pages", "help" | "--help" | "-h"] => {
             print!("{}", pages::HELP);
             Ok(())
@@ -80,6 +80,7 @@ fn nightly(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut benches = steps::cargo(root, &["test", "-p", "wordline-lab", "--test", "suite", "determinism"]);
     benches.env("WORDLINE_LONG", "1");
     steps::run(benches)?;
+    docs::check(root, docs::Extent::All)?;
     pages::run(root, &["--nightly"])?;
     clients::run(root, &[&["nightly"], arguments].concat())
 }

@@ -1,7 +1,10 @@
 //! Writes `docs/reference/interactions.md` under the folder named by the first argument: every pair of techniques, and all of them, on one small drive.
+//!
+//! A second argument is a folder with such a page. Only the drive without techniques and the one with all of them are measured then, and every other row is
+//! taken from that page: the whole takes minutes.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_cells::Retries;
@@ -126,7 +129,33 @@ fn name(of: &[Choice], set: u32) -> String {
     chosen(of, set).iter().map(|choice| label(choice).0).collect::<Vec<_>>().join(" + ")
 }
 
-fn page() -> String {
+/// Rows of a page that was written before, in their order.
+struct Before {
+    lines: Vec<String>,
+    at: usize,
+}
+
+impl Before {
+    /// The rows of the page below `root`.
+    fn read(root: &Path) -> std::io::Result<Before> {
+        let page = std::fs::read_to_string(root.join(PAGE))?;
+        Ok(Before { lines: page.lines().map(str::to_owned).collect(), at: 0 })
+    }
+
+    /// The next line that begins with `start`, and a line that stands in no page where there is none.
+    fn next(&mut self, start: &str) -> String {
+        match self.lines[self.at..].iter().position(|line| line.starts_with(start)) {
+            Some(found) => {
+                self.at += found + 1;
+                self.lines[self.at - 1].clone()
+            }
+            None => format!("no line begins with: {start}"),
+        }
+    }
+}
+
+fn page(mut before: Option<Before>) -> String {
+    let before = &mut before;
     let seeds = SEEDS.count().to_string();
     let load = [("BURSTS", BURSTS.to_string()), ("SIZE", BURST.to_string()), ("PERIOD", PERIOD.to_string()), ("SEEDS", seeds)];
     let mut text = load.iter().fold(HEAD.to_owned(), |text, (word, value)| text.replace(word, value));
@@ -136,19 +165,19 @@ fn page() -> String {
         let _ = writeln!(text, "| {name} | {} | {parameters} |", choice.card().name);
     }
     text.push_str("\n## What each set does\n\nIn brackets: in multiples of the drive without any technique.\n\n");
-    tables(&mut text, &ALL, &subsets(&ALL), config, TOGETHER);
+    tables(&mut text, (&ALL, &subsets(&ALL)), config, TOGETHER, before);
     let Retries { share, mean, alike, .. } = RETRIES;
     let rates = [("SHARE", format!("{:.0}", 100.0 * share)), ("MEAN", mean.to_string()), ("ALIKE", format!("{:.0}", 100.0 * alike))];
     text.push_str(&rates.iter().fold(WITH_RETRIES.to_owned(), |text, (word, value)| text.replace(word, value)));
-    tables(&mut text, &RETRIED, &with_the_first(&RETRIED, 1), retried, "\n");
+    tables(&mut text, (&RETRIED, &with_the_first(&RETRIED, 1)), retried, "\n", before);
     text.push_str(WITH_CELLS);
-    tables(&mut text, &ALIKE, &with_the_first(&ALIKE, 1), aged, "\n");
+    tables(&mut text, (&ALIKE, &with_the_first(&ALIKE, 1)), aged, "\n", before);
     text.push_str(WITH_AGES);
-    tables(&mut text, &WORN, &with_the_first(&WORN, 3), worn, "\n");
+    tables(&mut text, (&WORN, &with_the_first(&WORN, 3)), worn, "\n", before);
     text.push_str(WITH_QUOTAS);
-    tables(&mut text, &COUNTED, &with_the_first(&COUNTED, 1), counted, "\n");
+    tables(&mut text, (&COUNTED, &with_the_first(&COUNTED, 1)), counted, "\n", before);
     text.push_str(WITH_STOPS);
-    tables(&mut text, &STOPPED, &with_the_first(&STOPPED, 1), stopped, "\n");
+    tables(&mut text, (&STOPPED, &with_the_first(&STOPPED, 1)), stopped, "\n", before);
     text
 }
 
@@ -171,17 +200,19 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
     made.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Effects of each of `sets`, and of its members on each other; `between` stands between the two tables.
-fn tables(text: &mut String, of: &[Choice], sets: &[u32], config: fn(&[Choice]) -> Config, between: &str) {
-    let measured = in_parallel(sets, |&set| {
+/// Effects of each of `sets` of `of`, and of its members on each other; `between` stands between the two tables. Rows that are not measured are taken from
+/// the page `before`.
+fn tables(text: &mut String, (of, sets): (&[Choice], &[u32]), config: fn(&[Choice]) -> Config, between: &str, before: &mut Option<Before>) {
+    let all = (1 << of.len()) - 1;
+    let is_measured = |set: u32| before.is_none() || set == 0 || set == all;
+    let chosen_sets: Vec<u32> = sets.iter().copied().filter(|&set| is_measured(set)).collect();
+    let measured = in_parallel(&chosen_sets, |&set| {
         eprintln!("{}", name(of, set));
         measure_all(&config(&chosen(of, set)))
     });
     let apart = |most: [f64; MULTIPLES], (_, spreads): &(Figures, Figures)| [0, 1, 2, 3].map(|index| most[index].max(spreads[index]));
     let spread = measured.iter().fold([0.0; MULTIPLES], apart);
-    let rows: Vec<(u32, Figures)> = sets.iter().zip(measured).map(|(&set, (means, _))| (set, means)).collect();
-    let none = rows[0].1;
-    let ratios = |figures: &Figures| [0, 1, 2, 3].map(|index| figures[index] / none[index]);
+    let rows: Vec<(u32, Figures)> = chosen_sets.into_iter().zip(measured).map(|(set, (means, _))| (set, means)).collect();
     let tells_stops = config(&[]).sheet.capabilities.stop_at_step;
     let more = if tells_stops { "high reads p99.9 | stops per erase" } else { "pages copied, thousands" };
     let _ = writeln!(
@@ -190,38 +221,67 @@ fn tables(text: &mut String, of: &[Choice], sets: &[u32], config: fn(&[Choice]) 
         NAMES.join(" | "),
         "---|".repeat(NAMES.len() + 2 + usize::from(tells_stops))
     );
-    for (set, figures) in &rows {
-        let [waf, erases, read, write, retries, copies, high, stops] = *figures;
-        let more = if tells_stops { format!("{high:.0} us | {stops:.1}") } else { format!("{copies:.0}") };
-        let [of_waf, of_erases, of_read, of_write] = ratios(figures);
-        let _ = writeln!(
-            text,
-            "| {} | {waf:.3} ({of_waf:.2}) | {erases:.0} ({of_erases:.2}) | {read:.0} us ({of_read:.2}) | {write:.0} us ({of_write:.2}) | {retries:.1} | {more} |",
-            name(of, *set)
-        );
+    for &set in sets {
+        let old = before.as_mut().map(|before| before.next(&format!("| {} |", name(of, set))));
+        let row = rows.iter().find(|(other, _)| *other == set).map(|(_, figures)| row(&name(of, set), figures, &rows[0].1, tells_stops));
+        let _ = writeln!(text, "{}", row.or(old).expect("each is measured, or stands in the page before"));
+    }
+    if let Some(before) = before {
+        let _ = writeln!(text, "\n{}", before.next("No seed is further"));
+        text.push_str(between);
+        let _ = writeln!(text, "| techniques | {} |\n|---|{}", NAMES.join(" | "), "---|".repeat(NAMES.len()));
+        for set in sets.iter().filter(|set| set.count_ones() > 1) {
+            let _ = writeln!(text, "{}", before.next(&format!("| {} |", name(of, *set))));
+        }
+        return;
     }
     let apart: Vec<String> = NAMES.iter().zip(spread).map(|(name, spread)| format!("{name} {:.1} %", spread * 100.0)).collect();
     let _ = writeln!(text, "\nNo seed is further from the mean of its row than: {}.", apart.join(", "));
     text.push_str(between);
+    effects(text, of, &rows);
+}
+
+/// Row of the set called `name`, with multiples of the drive without techniques, whose figures are `none`.
+fn row(name: &str, figures: &Figures, none: &Figures, tells_stops: bool) -> String {
+    let [waf, erases, read, write, retries, copies, high, stops] = *figures;
+    let more = if tells_stops { format!("{high:.0} us | {stops:.1}") } else { format!("{copies:.0}") };
+    let [of_waf, of_erases, of_read, of_write] = ratios(figures, none);
+    format!(
+        "| {name} | {waf:.3} ({of_waf:.2}) | {erases:.0} ({of_erases:.2}) | {read:.0} us ({of_read:.2}) | {write:.0} us ({of_write:.2}) | {retries:.1} | {more} |"
+    )
+}
+
+/// Multiples of the drive without techniques.
+fn ratios(figures: &Figures, none: &Figures) -> [f64; MULTIPLES] {
+    [0, 1, 2, 3].map(|index| figures[index] / none[index])
+}
+
+/// Effects of the members of each set of `rows` on each other.
+fn effects(text: &mut String, of: &[Choice], rows: &[(u32, Figures)]) {
+    let none = rows[0].1;
     let _ = writeln!(text, "| techniques | {} |\n|---|{}", NAMES.join(" | "), "---|".repeat(NAMES.len()));
-    let alone =
-        |bit: usize| rows.iter().find(|(set, _)| *set == 1 << bit).map(|(_, figures)| ratios(figures)).expect("each is measured alone");
+    let alone = |bit: usize| {
+        rows.iter().find(|(set, _)| *set == 1 << bit).map(|(_, figures)| ratios(figures, &none)).expect("each is measured alone")
+    };
     for (set, figures) in rows.iter().filter(|(set, _)| set.count_ones() > 1) {
         let expected = (0..of.len()).filter(|bit| set >> bit & 1 == 1).fold([1.0; 4], |product, bit| {
             let ratio = alone(bit);
             [0, 1, 2, 3].map(|index| product[index] * ratio[index])
         });
-        let found = ratios(figures);
+        let found = ratios(figures, &none);
         let cells = [0, 1, 2, 3].map(|index| format!("{:.2}", found[index] / expected[index]));
         let _ = writeln!(text, "| {} | {} |", name(of, *set), cells.join(" | "));
     }
 }
 
+/// The page below the root of the project.
+const PAGE: &str = "docs/reference/interactions.md";
+
 fn main() -> std::io::Result<()> {
     let root = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
-    let folder = root.join("docs/reference");
-    std::fs::create_dir_all(&folder)?;
-    std::fs::write(folder.join("interactions.md"), page())
+    let before = std::env::args().nth(2).map(|folder| Before::read(Path::new(&folder))).transpose()?;
+    std::fs::create_dir_all(root.join("docs/reference"))?;
+    std::fs::write(root.join(PAGE), page(before))
 }
 
 const HEAD: &str = "\
