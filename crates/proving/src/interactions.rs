@@ -90,6 +90,7 @@ pub const COUNTED: [Choice; 8] = [
         samples: 3,
         retention: 0,
         moved_blocks: 4,
+        days_max: 1,
     }),
     Choice::MigrationMode(migration_mode::Params { foreground: migration_mode::Foreground::Demanded }),
     Choice::RetentionRefresh(retention_refresh::Params { days_max: 20, patrol: Nanos::from_millis(100_000) }),

@@ -11,11 +11,13 @@ pub enum Why {
     BeyondTable,
     /// The allowance of its table has been used up.
     UsedUp,
+    /// Data has been kept for longer than its table is made for, or since an unknown day.
+    KeptTooLong,
 }
 
 impl Why {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Why; 4] = [Why::NoConcern, Why::Unmeasured, Why::BeyondTable, Why::UsedUp];
+    pub const ALL: [Why; 5] = [Why::NoConcern, Why::Unmeasured, Why::BeyondTable, Why::UsedUp, Why::KeptTooLong];
 
     /// Words for the reason, after "abstained: ".
     pub const fn words(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Why {
             Why::Unmeasured => "not measured",
             Why::BeyondTable => "beyond its table",
             Why::UsedUp => "allowance used up",
+            Why::KeptTooLong => "kept too long",
         }
     }
 }

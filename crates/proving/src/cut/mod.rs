@@ -297,6 +297,8 @@ pub fn copying(seed: u64) -> Scenario {
         samples: 1 + (seed % 3) as u32,
         retention: 0,
         moved_blocks: [1, 2, 4, 16][(seed / 4 % 4) as usize],
+        // Days pass between copies, and quotas are to last for some.
+        days_max: 1 + (seed % 5) as u32,
     }));
     swarm::equip(config);
     config.sheet.capabilities.copyback = true;

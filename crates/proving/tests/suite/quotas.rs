@@ -46,8 +46,13 @@ fn run(config: Config) -> (u64, Watched<Counts>) {
     (drive.log().hash(), drive)
 }
 
-const QUOTAS: Choice =
-    Choice::RestrictedCopyback(restricted_copyback::Params { classes: Classes::Block, samples: 3, retention: 0, moved_blocks: 4 });
+const QUOTAS: Choice = Choice::RestrictedCopyback(restricted_copyback::Params {
+    classes: Classes::Block,
+    samples: 3,
+    retention: 0,
+    moved_blocks: 4,
+    days_max: 1,
+});
 
 #[test]
 fn where_nothing_may_be_copied_a_drive_does_what_it_does_without_quotas() {

@@ -30,7 +30,8 @@ pub const DECLARATION: Declaration = Declaration {
              to be corrected",
         ),
         limits: "a group goes by its least data; open groups for each quota take spare; thresholds are of one P/E bin, that of the most erased group of the core; \
-                 they hold for the retention of the table from the first program of the data, so data must be moved over the bus before that is over",
+                 they hold for the retention of the table from the first program of the data, so data must be moved over the bus before that is over; they are \
+                 of copies in quick succession, so data that has been kept for `days_max` days is not copied; time without power is not seen",
     },
     about: "data is copied inside the die within a quota of its block group, by the chip's `copyback`, its P/E count and the class of its blocks (001 §4.3.1).",
     params: Params::ALL,
@@ -67,6 +68,13 @@ params! {
             default: Some(Value::Count(4)),
             tried: &[Value::Count(1), Value::Count(2), Value::Count(4)],
             source: "001 §4.3.1 has one for each quota, five in its Fig 21",
+        }
+        /// Days at 30 °C since the first program of data after which it is moved over the bus.
+        days_max: u32 {
+            kind: Kind::Count { least: 1, most: 36_500 },
+            default: Some(Value::Count(1)),
+            tried: &[Value::Count(1), Value::Count(2)],
+            source: "assumed: thresholds are of copies in quick succession, and errors of retention that a copy takes along are not in them",
         }
     }
 }

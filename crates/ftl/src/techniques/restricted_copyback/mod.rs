@@ -54,12 +54,14 @@ pub struct RestrictedCopyback {
     has_looked: bool,
     quotas: Vec<u8>,
     classes: BlockClasses,
+    /// Days since the first program of data after which it is not copied.
+    days_max: u32,
 }
 
 impl RestrictedCopyback {
     /// Creates the technique for the groups of the `site`.
     pub fn new(site: &Site<'_>, params: Params) -> Self {
-        let Params { classes, samples, retention, moved_blocks: _ } = params;
+        let Params { classes, samples, retention, moved_blocks: _, days_max } = params;
         let table = site.tables.copyback.clone();
         let retention = table.as_deref().and_then(|table| table.retention.len().checked_sub(1 + retention as usize));
         let lowered = u32::from(site.sets_programs);
@@ -81,6 +83,7 @@ impl RestrictedCopyback {
             has_looked: false,
             quotas: vec![UNSET; site.layout.group_count()],
             classes: BlockClasses::new(site, classes, samples),
+            days_max,
         }
     }
 
@@ -149,6 +152,12 @@ impl RestrictedCopyback {
         self.column().cost(self.classes.class(group)).map_or(0, |cost| u32::from(self.quotas[group.index()] / cost))
     }
 
+    /// True if data of `group` has been kept for as long as copies may follow its first program, or for an unknown time.
+    fn is_kept(&self, ctx: &Ctx<'_>, group: BlockGroup) -> bool {
+        let days = ctx.view.today().zip(ctx.view.born(group)).map(|(today, born)| today.0.saturating_sub(born.0));
+        days.is_none_or(|days| days >= self.days_max)
+    }
+
     /// Reason why the copy must not be made.
     fn refusal(&self, ctx: &Ctx<'_>, copy: &Copy) -> Option<Why> {
         if self.retention.is_none() {
@@ -156,6 +165,9 @@ impl RestrictedCopyback {
         }
         if let Err(why) = self.left(copy.from.group) {
             return Some(why);
+        }
+        if self.is_kept(ctx, copy.from.group) {
+            return Some(Why::KeptTooLong);
         }
         let Some(to) = copy.to else { return Some(Why::NoConcern) };
         let is_beyond = |group| self.bin_of(ctx.view.erases(group)) > self.bin;
@@ -313,7 +325,7 @@ impl Technique for RestrictedCopyback {
 #[cfg(test)]
 mod tests {
     use wordline_flash::tables::{CopyIndex, Tables};
-    use wordline_units::{Cause, Nanos};
+    use wordline_units::{Cause, Celsius, Nanos};
 
     use super::*;
     use crate::config::Config;
@@ -326,7 +338,7 @@ mod tests {
     use crate::techniques::say::agree;
     use crate::techniques::seam::ProgramUnit;
 
-    const PARAMS: Params = Params { classes: Classes::Block, samples: 1, retention: 0, moved_blocks: 4 };
+    const PARAMS: Params = Params { classes: Classes::Block, samples: 1, retention: 0, moved_blocks: 4, days_max: 2 };
 
     /// The columns (3K, 4K] and (4K, 5K] of 001 Table 6, one year, at 10 and 20 cycles.
     fn table() -> Copyback {
@@ -506,6 +518,39 @@ mod tests {
         let cycles: Vec<u32> = (0..10).map(|group| if group == 3 { 12 } else { 0 }).collect();
         technique.leap(&Leap { times: 1, cycles: &cycles, erases: &[1; 10] });
         assert_eq!((quota(&technique, 1), quota(&technique, 4)), (2, 0));
+    }
+
+    #[test]
+    fn data_is_copied_on_its_last_day_and_goes_over_the_bus_on_the_next_or_where_its_birth_is_unknown() {
+        let (mut rooms, mut technique) = classed();
+        program(&mut rooms, &mut technique, 1);
+        choose(&rooms, &mut technique, 1);
+        let pass = |rooms: &mut Rooms, days: u32| {
+            let services = rooms.core.services_mut().get_mut().expect("provenance is asked for");
+            services.decree(Nanos(1), f64::from(days) * 86_400.0, Celsius(30.0));
+        };
+        pass(&mut rooms, PARAMS.days_max - 1);
+        assert_eq!(way(&rooms, &technique, 1, 4), Way::Copyback, "the last day");
+        copy(&mut rooms, &mut technique, 1, 4);
+        technique.classes.set(BlockGroup(4), 0);
+        program(&mut rooms, &mut technique, 2);
+        pass(&mut rooms, 1);
+        [2, 4].into_iter().for_each(|group| choose(&rooms, &mut technique, group));
+        assert_eq!(
+            [1, 4, 2].map(|from| way(&rooms, &technique, from, 7)),
+            [Way::Bus, Way::Bus, Way::Copyback],
+            "a copy does not renew data"
+        );
+        let refusal = |rooms: &Rooms, from: u32, to: Option<u32>| {
+            technique.refusal(&ctx(&rooms.core), &Copy { from: unit(from), to: to.map(BlockGroup), why: Cause::Gc })
+        };
+        assert_eq!([Some(7), None].map(|to| refusal(&rooms, 4, to)), [Some(Why::KeptTooLong); 2], "wherever it would go");
+        // The quota is known, and the day is not.
+        rooms.core.groups_mut().add_valid(BlockGroup(2), 1);
+        let groups = rooms.core.groups().clone();
+        rooms.core.services_mut().find(&groups, Nanos(1), |_| [Some(1), None]);
+        assert_eq!(technique.left(BlockGroup(2)), Ok(3));
+        assert_eq!(refusal(&rooms, 2, Some(7)), Some(Why::KeptTooLong), "its birth is unknown");
     }
 
     #[test]
