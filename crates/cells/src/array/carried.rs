@@ -39,6 +39,11 @@ impl CarriedTables {
         let at = self.0.binary_search_by_key(&block, |(number, _)| *number).ok()?;
         Some(&self.0[at].1)
     }
+
+    /// The error rate that the data of a page had when it was programmed.
+    pub fn rate(&self, block: u32, page: u32) -> f64 {
+        self.of(block).map_or(0.0, |numbers| rate(numbers[page as usize]))
+    }
 }
 
 /// Carried error rates of the pages of a die.
@@ -191,6 +196,12 @@ mod tests {
             assert_eq!(number(rate(number(exact))), number(exact));
         }
         assert_eq!(number(1.0), number(0.5), "nothing is worse than a coin");
+    }
+
+    #[test]
+    fn an_image_has_the_rates_of_its_pages_and_none_of_other_blocks() {
+        let tables = CarriedTables(vec![(3, vec![number(0.25), 0])]);
+        assert_eq!([(3, 0), (3, 1), (2, 0)].map(|(block, page)| tables.rate(block, page)), [0.25, 0.0, 0.0]);
     }
 
     #[test]
