@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use wordline_cells::{Age, History};
-use wordline_chip::{DieFault, Mark};
+use wordline_chip::{CarriedTables, DieFault, Mark};
 use wordline_engine::{BlockView, EventLog, Observer, UnitPlace};
 use wordline_ftl::techniques::counts::TechniqueCounts;
 use wordline_ftl::techniques::seam::Technique;
@@ -392,6 +392,11 @@ impl Drive {
     /// Stress that the cells of a block have gone through; `None`: they have no physics.
     pub fn history(&self, die: DieId, plane: PlaneId, block: BlockId) -> Option<History> {
         self.machine.dies()[die].history(plane, block)
+    }
+
+    /// Errors that copybacks carried into the pages of a die, which its firmware cannot see.
+    pub fn carried(&self, die: DieId) -> CarriedTables {
+        self.machine.dies()[die].carried_tables()
     }
 
     /// Sets the temperature of the drive, which the board's sensor tells its firmware. Returns false, without effect, if the cells have no physics.
