@@ -3,6 +3,7 @@
 mod ages;
 mod composition;
 mod conformance;
+mod copied;
 mod cuts;
 mod determinism;
 mod failing;
