@@ -8,7 +8,7 @@ use wordline_flash::tables::{Aging, CopyIndex, Copyback, Ort, OrtIndex, Sequence
 /// Steps of the index by age.
 const AGES: usize = Ort::AGES;
 /// P/E counts up to which bins reach: small drives are not erased often.
-const PE: [u32; 3] = [2, 8, 40];
+pub(crate) const PE: [u32; 3] = [2, 8, 40];
 
 /// Tables for dies with `layers` h-layers.
 pub fn tables(layers: u32) -> Tables {

@@ -210,8 +210,9 @@ pub struct Tally {
     /// a day that is known. Copies inside a die that thresholds of a table allowed.
     pub copies: [u64; 4],
     /// Copies inside a die that quotas allowed; those of them that were not the first of their data; units whose group had a quota that was held against their
-    /// own, some of it used; those of them from before a power cut.
-    pub quotas: [u64; 4],
+    /// own, some of it used; those of them from before a power cut. Copies that quotas allowed of data that had been kept over a day; starts at which another
+    /// column of quotas held than before the cut.
+    pub quotas: [u64; 6],
     /// Measurements that somebody has asked for, and that were done.
     pub measured: [u64; 2],
     /// Reads that began elsewhere than at the default.

@@ -327,6 +327,16 @@ impl Nand {
         }
     }
 
+    /// Sets the erases of the `blocks` of a group of `die`, if they are blank and whole.
+    pub(super) fn wear(&mut self, die: DieId, blocks: [u16; 4], erases: u32) {
+        let planes = self.layout.planes as usize;
+        let each = || (0..).map(PlaneId).zip(blocks).take(planes).map(|(plane, block)| (plane, BlockId(u32::from(block))));
+        let is_blank = |block: &Block| block.healthy && !block.is_torn && block.pages.iter().all(|page| *page == Page::Erased);
+        if each().all(|(plane, block)| is_blank(&self.blocks[self.index(die, plane, block)])) {
+            each().for_each(|(plane, block)| self.block_mut(die, plane, block).erases = erases);
+        }
+    }
+
     /// One of the blocks has failed, or more.
     fn spoil(&mut self, die: DieId, target: &Target, dice: &mut Draw) {
         let planes: Vec<PlaneId> = target.planes.iter().collect();

@@ -222,6 +222,7 @@ impl World {
         self.tally.cuts += 1;
         self.tally.followed[1] += self.pace.waiting();
         self.break_off();
+        let column = self.wear_blank();
         self.fail_again();
         if let Some(share) = self.rot.filter(|&share| share > 0.0) {
             self.tally.marks[1] += self.nand.rot(share, &mut self.pace.dice);
@@ -245,6 +246,7 @@ impl World {
         }
         self.nand.count_cut();
         self.copies.cut();
+        self.note_column(column);
         self.compare_copies()?;
         let [spared, blank] = self.nand.spared();
         self.tally.guarded[1] += u64::from(spared > 0);

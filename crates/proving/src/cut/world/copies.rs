@@ -3,21 +3,23 @@
 //! Checks: before any power cut each valid unit has gone through exactly as many copies as its core says; after one through as many at most. No data is older
 //! than its group's day says, where that is known. Days are let pass in between. Where thresholds of copies are on, no data is copied that has been through
 //! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Where quotas of copies are on, each
-//! page keeps its own, by the classes of the blocks that it was copied out of: no copy is made that its own does not last for, and no group has more than any
-//! page of it. Does not check: how far a core that has lost its memos is on the safe side; classes, which are taken as the technique has measured them.
+//! page keeps its own, by the classes of the blocks that it was copied out of: no copy is made that its own does not last for, none of data that has been kept
+//! for too many days, and no group has more than any page of it. Blank blocks come back with more erases from some cuts, so that the column changes while the
+//! power is off. Does not check: how far a core that has lost its memos is on the safe side; classes, which are taken as the technique has measured them.
 
 use std::collections::BTreeMap;
 
 use wordline_flash::{Operation, OperationKind, Target};
+use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::block_class::Classes;
 use wordline_ftl::techniques::seam::Ask;
-use wordline_ftl::techniques::{Choice, copy_threshold};
+use wordline_ftl::techniques::{Choice, copy_threshold, restricted_copyback};
 use wordline_ftl::{BlockGroup, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, DieId, PlaneId};
 
 use super::World;
-use crate::tables::{copies_at_age, copies_at_count};
+use crate::tables::{self, copies_at_age, copies_at_count};
 
 /// Quota of a group of which none is known.
 const UNSET: u32 = 255;
@@ -38,6 +40,8 @@ struct Past {
 pub(super) struct Copies {
     pasts: BTreeMap<(DieId, u32, u16), Past>,
     today: u32,
+    /// Day of the last power cut.
+    started: u32,
     dice: Draw,
 }
 
@@ -47,7 +51,7 @@ fn key(die: DieId, at: &Target) -> (DieId, u32, u16) {
 
 impl Copies {
     pub(super) fn new(seed: u64) -> Copies {
-        Copies { pasts: BTreeMap::new(), today: 0, dice: Draw::new(seed, Stream::Mix, 14) }
+        Copies { pasts: BTreeMap::new(), today: 0, started: 0, dice: Draw::new(seed, Stream::Mix, 14) }
     }
 
     /// A program of `to` has ended, or was cut short.
@@ -66,6 +70,7 @@ impl Copies {
     /// The power has gone.
     pub(super) fn cut(&mut self) {
         self.pasts.values_mut().for_each(|past| past.is_old = true);
+        self.started = self.today;
     }
 }
 
@@ -119,14 +124,37 @@ impl World {
         groups.find(|&group| u32::from(self.ftl.groups().blocks(group)[0]) == at.block(PlaneId(0)).0)
     }
 
+    /// Parameters of the technique of quotas; `None`: it is off.
+    fn quotas(&self) -> Option<restricted_copyback::Params> {
+        let techniques = &self.scenario.config.techniques;
+        techniques.iter().find_map(|choice| if let Choice::RestrictedCopyback(params) = choice { Some(*params) } else { None })
+    }
+
+    /// Raises the erases of a blank group at some cuts, so that another column of quotas holds at the next start. Returns the column that has held; `None`:
+    /// there is none, or no group is blank.
+    pub(super) fn wear_blank(&mut self) -> Option<[u32; 3]> {
+        self.quotas()?;
+        let thresholds = self.thresholds();
+        if self.copies.dice.happens(0.3) {
+            let groups = self.ftl.groups();
+            let all = (0..self.ftl.layout().group_count() as u32).map(BlockGroup);
+            let free: Vec<BlockGroup> = all.filter(|&group| groups.use_of(group) == Use::Free).collect();
+            let group = *free.get(self.copies.dice.below(free.len().max(1) as u64) as usize)?;
+            let most = self.most_erased();
+            let next = tables::PE.into_iter().find(|&last| most <= last)?;
+            self.nand.wear(self.ftl.layout().die(group), groups.blocks(group), next + 1);
+        }
+        Some(thresholds)
+    }
+
+    /// Counts a start at which another column of quotas holds than `before` the power cut.
+    pub(super) fn note_column(&mut self, before: Option<[u32; 3]>) {
+        self.tally.quotas[5] += u64::from(before.is_some_and(|before| before != self.thresholds()));
+    }
+
     /// Quota of `group` and its class, as the technique of quotas has them; `None`: it is off. The quota is [`UNSET`] where none is known.
     fn quota_told(&self, group: BlockGroup) -> Option<(u32, usize)> {
-        let params = self
-            .scenario
-            .config
-            .techniques
-            .iter()
-            .find_map(|choice| if let Choice::RestrictedCopyback(params) = choice { Some(*params) } else { None })?;
+        let params = self.quotas()?;
         let word = self.ftl.learnt("restricted-copyback")?[1 + group.index() / 2] >> (16 * (group.index() % 2));
         let class = if params.classes == Classes::Worst { 2 } else { word >> 8 & 0xFF };
         Some((word & 0xFF, class as usize))
@@ -145,20 +173,37 @@ impl World {
 
     /// Thresholds of the column of quotas: that of the most erased group.
     fn thresholds(&self) -> [u32; 3] {
-        let view = self.ftl.view(self.pace.now);
-        let most = (0..self.ftl.layout().group_count() as u32).map(|group| view.erases(BlockGroup(group))).max().unwrap_or(0);
+        let most = self.most_erased();
         std::array::from_fn(|class| copies_at_count(class, most).saturating_sub(self.lowered()))
+    }
+
+    /// Erases of the most erased group.
+    fn most_erased(&self) -> u32 {
+        let view = self.ftl.view(self.pace.now);
+        (0..self.ftl.layout().group_count() as u32).map(|group| view.erases(BlockGroup(group))).max().unwrap_or(0)
     }
 
     fn lowered(&self) -> u32 {
         u32::from(self.scenario.config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs)))
     }
 
+    /// True of data with this `past`: it is young enough to be copied. Data from before a power cut is at least as old as the start.
+    fn is_young(&mut self, params: &restricted_copyback::Params, past: &Past) -> Result<(), String> {
+        let days = self.copies.today - if past.is_old { self.copies.started } else { past.born };
+        if days >= params.days_max {
+            return Err(format!("data is copied that has been kept for {days} days, and {} is the limit", params.days_max));
+        }
+        self.tally.quotas[4] += u64::from(days > 0);
+        Ok(())
+    }
+
     /// True of data copied from `from` on `die`: its own quota lasts for one copy more. The error has the copies of the data.
     pub(super) fn affords_copy(&mut self, die: DieId, from: &Target) -> Result<(), String> {
         let group = self.group_at(die, from).ok_or("a copy of no group")?;
-        let Some((_, class)) = self.quota_told(group) else { return Ok(()) };
-        let (thresholds, mut by_class) = (self.thresholds(), self.copies.pasts.get(&key(die, from)).copied().unwrap_or_default().by_class);
+        let Some((params, (_, class))) = self.quotas().zip(self.quota_told(group)) else { return Ok(()) };
+        let past = self.copies.pasts.get(&key(die, from)).copied().unwrap_or_default();
+        self.is_young(&params, &past)?;
+        let (thresholds, mut by_class) = (self.thresholds(), past.by_class);
         self.tally.quotas[1] += u64::from(by_class != [0; 3]);
         by_class[class] += 1;
         if own_left(thresholds, by_class).is_none() {
