@@ -19,6 +19,7 @@ mod physics;
 mod queueing;
 mod quotas;
 mod recovery;
+mod room;
 mod theory;
 mod twin;
 mod wear;
