@@ -20,5 +20,6 @@ mod lost;
 mod metrics;
 mod openmetrics;
 mod power;
+mod quotas;
 mod replay;
 mod swarm;
