@@ -153,6 +153,14 @@ mod tests {
         assert_eq!(now.carry(0, &Column::new([0; 3])), 0, "what may never be copied again is not known to be fresh");
     }
 
+    #[test]
+    fn what_a_change_of_the_column_leaves_is_rounded_down() {
+        let (before, now) = (Column::new([5, 4, 3]), Column::new([4, 3, 2]));
+        assert_eq!((before.init(), now.init()), (60, 12));
+        assert_eq!(now.carry(48, &before), 8, "a fifth is used, three tenths count, and 8.4 are left");
+        assert_eq!(now.carry(28, &before), 0, "2.4 are left, and no copy takes less than 3");
+    }
+
     /// A page that keeps its own copies.
     fn left_of(column: &Column, chain: &[usize]) -> Option<f64> {
         let used: f64 = chain.iter().map(|&class| 1.0 / f64::from(column.thresholds[class])).sum();
