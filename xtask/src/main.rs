@@ -23,8 +23,8 @@ Usage: cargo xtask TASK [ARGUMENTS]
   docs [--check]   write the generated documentation; with --check, only say whether it is out of date
   pages [ARGS]     run the lines that README.md and the tutorials show, and compare what they print; `--bless` writes what was measured into the pages
   clients [NAMES]  let real clients at the block device server: fio, libnbd, ext4, PostgreSQL, RocksDB …; `clients help` lists them
-  nightly [ARGS]   what takes hours: tests and generated tables of which CI runs a slice, all lines of the pages, and all clients, guests of QEMU included, as often as
-                   `clients nightly` says
+  nightly [ARGS]   what takes hours: tests and generated tables of which CI runs a slice, all lines of the pages, and all clients, guests of QEMU
+                   included, as often as `clients nightly` says
   deny             check licences, banned crates and sources (needs cargo-deny)
   bench [ARGS]     run every benchmark
 

@@ -84,7 +84,7 @@ fn greatest(drive: &Live) -> u8 {
 
 /// Power cuts of a trial, after so many operations of the dies at most.
 const CUTS: u64 = 24;
-const OPERATIONS: u64 = 3_000;
+const OPERATIONS: u64 = 9_000;
 
 #[test]
 fn quotas_of_closed_groups_are_back_after_each_of_many_power_cuts_and_those_of_open_ones_are_none() {

@@ -17,7 +17,7 @@ use wordline_units::{Cause, FlashOp};
 #[test]
 fn no_data_is_copied_beyond_its_own_quota_and_no_group_has_more_than_a_page_of_it() {
     let mut tally = Tally::default();
-    for seed in 9_000..9_000 + 120 * effort() {
+    for seed in 9_000..9_000 + 160 * effort() {
         tally.add(&trial_on(copying(seed), None, 300, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
     }
     println!("{tally:?}");

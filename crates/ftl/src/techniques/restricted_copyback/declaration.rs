@@ -31,7 +31,8 @@ pub const DECLARATION: Declaration = Declaration {
         ),
         limits: "a group goes by its least data; open groups for each quota take spare; thresholds are of one P/E bin, that of the most erased group of the core; \
                  they hold for the retention of the table from the first program of the data, so data must be moved over the bus before that is over; they are \
-                 of copies in quick succession, so data that has been kept for `days_max` days is not copied; time without power is not seen",
+                 of copies in quick succession, so data that has been kept for `days_max` days is not copied, nor is data from before a start: time without \
+                 power is not seen",
     },
     about: "data is copied inside the die within a quota of its block group, by the chip's `copyback`, its P/E count and the class of its blocks (001 §4.3.1).",
     params: Params::ALL,

@@ -152,8 +152,11 @@ impl RestrictedCopyback {
         self.column().cost(self.classes.class(group)).map_or(0, |cost| u32::from(self.quotas[group.index()] / cost))
     }
 
-    /// True if data of `group` has been kept for as long as copies may follow its first program, or for an unknown time.
+    /// True if data of `group` has been kept for as long as copies may follow its first program, or for an unknown time: since before a start, for one.
     fn is_kept(&self, ctx: &Ctx<'_>, group: BlockGroup) -> bool {
+        if ctx.view.kept(group).is_some_and(|kept| kept.is_least) {
+            return true;
+        }
         let days = ctx.view.today().zip(ctx.view.born(group)).map(|(today, born)| today.0.saturating_sub(born.0));
         days.is_none_or(|days| days >= self.days_max)
     }
@@ -527,7 +530,7 @@ mod tests {
         choose(&rooms, &mut technique, 1);
         let pass = |rooms: &mut Rooms, days: u32| {
             let services = rooms.core.services_mut().get_mut().expect("provenance is asked for");
-            services.decree(Nanos(1), f64::from(days) * 86_400.0, Celsius(30.0));
+            services.let_pass(Nanos(1), f64::from(days) * 86_400.0, Celsius(30.0));
         };
         pass(&mut rooms, PARAMS.days_max - 1);
         assert_eq!(way(&rooms, &technique, 1, 4), Way::Copyback, "the last day");
@@ -551,6 +554,11 @@ mod tests {
         rooms.core.services_mut().find(&groups, Nanos(1), |_| [Some(1), None]);
         assert_eq!(technique.left(BlockGroup(2)), Ok(3));
         assert_eq!(refusal(&rooms, 2, Some(7)), Some(Why::KeptTooLong), "its birth is unknown");
+        let today = ctx(&rooms.core).view.today().expect("births are of days").0;
+        rooms.core.services_mut().find(&groups, Nanos(1), |_| [Some(1), Some(u32::MAX - today)]);
+        assert_eq!(refusal(&rooms, 2, Some(7)), Some(Why::KeptTooLong), "the time without power is unknown");
+        rooms.core.services_mut().get_mut().expect("provenance is asked for").away(Seconds(60));
+        assert_eq!(refusal(&rooms, 2, Some(7)), None, "it was a minute");
     }
 
     #[test]

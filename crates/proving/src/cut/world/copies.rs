@@ -4,8 +4,9 @@
 //! than its group's day says, where that is known. Days are let pass in between. Where thresholds of copies are on, no data is copied that has been through
 //! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Where quotas of copies are on, each
 //! page keeps its own, by the classes of the blocks that it was copied out of: no copy is made that its own does not last for, none of data that has been kept
-//! for too many days, and no group has more than any page of it. Blank blocks come back with more erases from some cuts, so that the column changes while the
-//! power is off. Does not check: how far a core that has lost its memos is on the safe side; classes, which are taken as the technique has measured them.
+//! for too many days or since before a cut, and no group has more than any page of it. Blank blocks come back with more erases from some cuts, so that the
+//! column changes while the power is off. Does not check: how far a core that has lost its memos is on the safe side; classes, which are taken as the
+//! technique has measured them.
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,8 @@ struct Past {
     born: u32,
     /// A power cut has come since its data was corrected.
     is_old: bool,
+    /// Its time is unknown: the power has been off, and since then no age was set.
+    is_timeless: bool,
     /// Copies out of blocks of each class.
     by_class: [u32; 3],
 }
@@ -40,8 +43,6 @@ struct Past {
 pub(super) struct Copies {
     pasts: BTreeMap<(DieId, u32, u16), Past>,
     today: u32,
-    /// Day of the last power cut.
-    started: u32,
     dice: Draw,
 }
 
@@ -51,7 +52,7 @@ fn key(die: DieId, at: &Target) -> (DieId, u32, u16) {
 
 impl Copies {
     pub(super) fn new(seed: u64) -> Copies {
-        Copies { pasts: BTreeMap::new(), today: 0, started: 0, dice: Draw::new(seed, Stream::Mix, 14) }
+        Copies { pasts: BTreeMap::new(), today: 0, dice: Draw::new(seed, Stream::Mix, 14) }
     }
 
     /// A program of `to` has ended, or was cut short.
@@ -69,8 +70,7 @@ impl Copies {
 
     /// The power has gone.
     pub(super) fn cut(&mut self) {
-        self.pasts.values_mut().for_each(|past| past.is_old = true);
-        self.started = self.today;
+        self.pasts.values_mut().for_each(|past| (past.is_old, past.is_timeless) = (true, true));
     }
 }
 
@@ -97,6 +97,7 @@ impl World {
         if self.scenario.habits.is_copying && self.copies.dice.happens(0.05) {
             let days = self.copies.dice.below(4);
             self.copies.today += days as u32;
+            self.copies.pasts.values_mut().for_each(|past| past.is_timeless = false);
             self.ftl.let_pass(self.pace.now, (days * 86_400) as f64, Celsius(30.0));
         }
     }
@@ -187,9 +188,12 @@ impl World {
         u32::from(self.scenario.config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs)))
     }
 
-    /// True of data with this `past`: it is young enough to be copied. Data from before a power cut is at least as old as the start.
+    /// True of data with this `past`: it is young enough to be copied. Data from before a power cut is of an unknown age.
     fn is_young(&mut self, params: &restricted_copyback::Params, past: &Past) -> Result<(), String> {
-        let days = self.copies.today - if past.is_old { self.copies.started } else { past.born };
+        if past.is_timeless {
+            return Err("data is copied that a power cut has left for an unknown time".to_owned());
+        }
+        let days = self.copies.today - past.born;
         if days >= params.days_max {
             return Err(format!("data is copied that has been kept for {days} days, and {} is the limit", params.days_max));
         }
