@@ -174,8 +174,9 @@ enum Picked {
 /// [`Die::free_groups`]: crate::state::die::Die::free_groups
 fn fitting(core: &Core, panel: &mut Panel, (die, data): (DieId, Data), by: (WordlineOrder, f64), places: &mut Vec<usize>) -> Picked {
     let (state, moving) = (core.die(die), data.told(core, die));
-    let open = state.open(data.stream());
-    let mut fit = |group, is_open| panel.fit(&ctx(core), &moving, &Place { group, is_open });
+    let (open, are_apart) = (state.open(data.stream()), panel.tells_free_apart());
+    let ctx = ctx(core);
+    let mut fit = |group, is_open| panel.fit(&ctx, &moving, &Place { group, is_open });
     let mut fits = [Fit::Never; MOST_OPEN];
     for (known, open) in fits.iter_mut().zip(open) {
         *known = fit(open.group, true);
@@ -189,6 +190,12 @@ fn fitting(core: &Core, panel: &mut Panel, (die, data): (DieId, Data), by: (Word
         let mut least = best.unwrap_or(Fit::Never);
         for (place, group) in state.free_groups().enumerate() {
             let suits = fit(group, false);
+            if !are_apart {
+                if suits < least {
+                    return Picked::Any;
+                }
+                break;
+            }
             if suits < least {
                 least = suits;
                 places.clear();
@@ -206,6 +213,25 @@ fn fitting(core: &Core, panel: &mut Panel, (die, data): (DieId, Data), by: (Word
 
 /// Program unit of one of the `open` groups that suit as well as `best`.
 fn pick_open(core: &Core, open: &[Open], fits: &[Fit], best: Fit, ((order, in_use), may_open): ((WordlineOrder, f64), bool)) -> Picked {
+    let mut suits = (0..open.len()).filter(|&at| fits[at] == best);
+    let first = suits.next().expect("one of them suits best");
+    if suits.next().is_none() {
+        // Mostly there is but one, and it is picked from where it stands.
+        let picked = wordline_order::pick(order, &open[first..=first], core.layout(), in_use, may_open);
+        return picked.map_or(Picked::Any, |Pick { program, .. }| Picked::Open(Pick { at: first, program }));
+    }
+    pick_of_several(core, open, fits, best, ((order, in_use), may_open))
+}
+
+#[cold]
+#[inline(never)]
+fn pick_of_several(
+    core: &Core,
+    open: &[Open],
+    fits: &[Fit],
+    best: Fit,
+    ((order, in_use), may_open): ((WordlineOrder, f64), bool),
+) -> Picked {
     let (mut suiting, mut places, mut count) = ([open[0]; MOST_OPEN], [0; MOST_OPEN], 0);
     for at in (0..open.len()).filter(|&at| fits[at] == best) {
         (suiting[count], places[count]) = (open[at], at);

@@ -215,7 +215,15 @@ impl Asking<'_, '_> {
         let way: Says<Way> = technique.way(ctx, &copy);
         self.note(Hook::Way, says_nothing(&way), format!("{way:?}"));
         let data = draw_data(draw, layout);
-        let fit = technique.fit(ctx, &data, &Place { group: draw_group(draw, layout), is_open: draw.happens(0.5) });
+        let place = Place { group: draw_group(draw, layout), is_open: draw.happens(0.5) };
+        let fit = technique.fit(ctx, &data, &place);
+        if !place.is_open && !technique.tells_free_apart() {
+            // The first group stands for all of them, whatever the draw was.
+            let first = technique.fit(ctx, &data, &Place { group: BlockGroup(0), ..place });
+            if first != fit {
+                return Err(format!("it tells free groups apart: {first:?}, and {fit:?} of {:?}", place.group));
+            }
+        }
         if fit == Fit::Never && data.way == Way::Bus {
             return Err(format!("it lets data of the bus go nowhere: {data:?}"));
         }

@@ -324,6 +324,11 @@ impl Panel {
         self.best(Hook::Fit, fit, |answers| merge_fits(answers), |_| false).unwrap_or(Fit::Exact)
     }
 
+    /// True if free groups of a die may suit the same data differently.
+    pub(crate) fn tells_free_apart(&self) -> bool {
+        self.asked(Hook::Fit).any(Technique::tells_free_apart)
+    }
+
     /// Takes the empty scratch list of free groups that suit some data best, which goes back by [`Panel::give_places`].
     pub(crate) fn take_places(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.places)

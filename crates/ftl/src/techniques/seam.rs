@@ -612,6 +612,11 @@ pub trait Technique: std::fmt::Debug + Send {
         Fit::Exact
     }
 
+    /// True if the answer of [`Technique::fit`] may differ between two free groups of a die. Where no technique's does, one of them is asked for all.
+    fn tells_free_apart(&self) -> bool {
+        true
+    }
+
     /// Wear of `group`. It is asked after news of an erase or of a measurement that the technique has learnt ([`News::wears`]), and of all groups when the core
     /// starts.
     fn wear_of(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> Result<Worn, Why> {

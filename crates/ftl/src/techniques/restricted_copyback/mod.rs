@@ -315,6 +315,11 @@ impl Technique for RestrictedCopyback {
         }
     }
 
+    /// A free group has no quota yet.
+    fn tells_free_apart(&self) -> bool {
+        false
+    }
+
     fn measured_pages(&self) -> u32 {
         self.classes.measured_pages()
     }
