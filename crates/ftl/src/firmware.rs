@@ -27,6 +27,7 @@ use crate::state::map::Map;
 use crate::state::pending::{Pending, Purpose};
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::rewrites::{self, RewriteCounts};
+use crate::state::room::SpareCounts;
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
 use crate::state::view::View;
@@ -569,9 +570,14 @@ impl Firmware {
     }
 
     /// Orders the next erase of `group` to spare `wordlines`, the same in each plane. Those that hold the second copy of marks are left out. More than the
-    /// configuration allows are refused, with the reason. An erase that is to bring a group for metadata spares nothing all the same.
+    /// configuration allows are refused, with the reason. An erase that there is no room for, or that is to bring a group for metadata, spares nothing.
     pub fn spare_next(&mut self, group: BlockGroup, wordlines: WordlineSet) -> Result<(), &'static str> {
         self.rooms.core.groups_mut().spare_next(group, wordlines)
+    }
+
+    /// Counts of what became of the sets that were ordered, since the core was made.
+    pub fn spare_counts(&self) -> SpareCounts {
+        self.core().groups().guarded().map_or_else(SpareCounts::default, |spared| *spared.room().counts())
     }
 
     /// Spared wordlines of the core. Its image does not have them.

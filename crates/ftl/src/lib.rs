@@ -47,14 +47,16 @@ pub use recovery::flash_reader::{self, BlockRecord, FlashReader, Found, Held, Pa
 pub use recovery::salvage::{Doubt, Doubtful};
 pub use recovery::{Recovery, Trust};
 pub use sanitise::keys::Key;
-pub use setup::budget::{data_units, fits, key_groups, metadata_groups};
+pub use setup::budget::{data_units, fits, key_groups, least_units, metadata_groups};
 pub use setup::image;
 pub use setup::leap::Skipped;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
+pub use state::grants::Refusal;
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::levelled::{Share, most_usual};
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
 pub use state::rewrites::RewriteCounts;
+pub use state::room::SpareCounts;
 pub use state::services::ServiceTables;
 pub use state::spared::Spared;
 pub use state::withheld::{LostRun, Withheld};

@@ -8,6 +8,7 @@ use crate::metadata::Metadata;
 use crate::news;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
+use crate::state::grants::takes_back;
 use crate::state::layout::BlockGroup;
 use crate::state::pending::Purpose;
 use crate::state::work::retain_moved;
@@ -91,8 +92,13 @@ pub(crate) fn erased(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata
         if let Some(keys) = sanitise.keys_mut() {
             keys.next_epoch(core, group);
         }
-        core.die_mut(die).give_free(group);
-        level(core, die, group);
+        if takes_back(core, group) {
+            core.groups_mut().release(group);
+            core.die_mut(die).give_erasable(group, Cause::Gc);
+        } else {
+            core.die_mut(die).give_free(group);
+            level(core, die, group);
+        }
     }
     erase_ended(core, panel, metadata, sanitise, report);
     if metadata.has_journal() {
@@ -189,6 +195,33 @@ mod tests {
             let trace = asks.then_some(EraseTrace { loops: 9, part: 40, stops: 1 });
             let report = Report { erase: trace, ..Report::plain(operation.tag, DIE, Status::Good, &[]) };
             assert_eq!(EraseReport::of(&report, group, false).trace, trace);
+        }
+    }
+
+    #[test]
+    fn a_group_is_erased_once_more_where_the_room_for_its_set_has_gone_meanwhile() {
+        for has_gone in [false, true] {
+            let mut sheet = small(64).sheet;
+            sheet.capabilities.guarded_erase = true;
+            // Of ten groups of 48 units, three are the reserve and one is the one more: what is left is one wordline.
+            let (mut rooms, group) = emptied(&Config { spared_max: 1, exported_units: 6 * 48 - 12, sheet, ..small(64) });
+            rooms.core.groups_mut().spare_next(group, wordline_units::WordlineSet::of([2])).expect("one may be spared");
+            assert!(erases(&mut rooms));
+            let Rooms { core, panel, metadata, sanitise, .. } = &mut rooms;
+            assert!(!core.groups().erase_settings(DIE).expect("it may spare some").spared.is_empty());
+            if has_gone {
+                let other = core.die_mut(DIE).take_last_free().expect("nine are free");
+                core.groups_mut().retire(other, None);
+            }
+            erased(core, panel, metadata, sanitise, EraseReport { has_left: false, ..EraseReport::without_erase(group) });
+            let is_free = core.die(DIE).free_groups().any(|free| free == group);
+            assert_eq!((is_free, core.die(DIE).erasable().len()), (!has_gone, usize::from(has_gone)));
+            if has_gone {
+                let Rooms { core, panel, metadata, sanitise, .. } = &mut rooms;
+                assert!(erase_one(core, panel, metadata, sanitise, DIE).is_some());
+                rooms.core.groups_mut().erased(group);
+                assert!(rooms.core.groups().is_plain(group));
+            }
         }
     }
 

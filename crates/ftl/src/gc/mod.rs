@@ -29,12 +29,13 @@ use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
 use crate::state::Core;
 use crate::state::failures;
+use crate::state::grants::take_to_make_plain;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
 use crate::state::rewrites::{Rewrite, Rewrites, is_to_correct};
 use crate::state::wordline_order::Open;
-use crate::state::work::{Asked, Job, Offer, Source, Stream, retain_moved, wake_gc_stalled};
+use crate::state::work::{Asked, Job, Offer, Source, Stream, heed_stale, heeds_stale, note_gc_stalled, retain_moved};
 use crate::techniques::apply::{ctx, issue_read, set_program};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
@@ -168,6 +169,9 @@ impl Gc {
         die: DieId,
         must_be_empty: bool,
     ) -> bool {
+        if !must_be_empty && core.groups().can_spare() && make_plain(core, die) {
+            return true;
+        }
         if !must_be_empty && bad_blocks::start_retirement(core, panel, metadata, die) {
             return true;
         }
@@ -210,7 +214,7 @@ impl Gc {
         if is_gc_useless && !has_program(core, metadata, Nanos::MAX) && !sanitise.is_awaited(core, metadata) {
             let changes = core.changes().count();
             core.die_mut(die).set_gc_pays_from(changes);
-            core.note_gc_stalled(die, true);
+            note_gc_stalled(core, die, true);
             return false;
         }
         let mut candidates = core.groups().candidates(die);
@@ -218,8 +222,7 @@ impl Gc {
         // The last program unit of each may be that of counters.
         let counters = u32::from(core.settings().counters);
         candidates.least -= counters * layout.units_per_program;
-        let programs: u32 = state.open(Stream::Moved).iter().map(|open| programs_left(core, open).saturating_sub(counters)).sum();
-        let room = (programs * layout.units_per_program).saturating_sub(state.moved().len() as u32);
+        let room = open_room(core, die);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free_count() == 0 || must_be_empty;
         // A policy that samples can go round in circles where padding takes all that its victims give: then only the best victim may help.
@@ -229,7 +232,7 @@ impl Gc {
         let victim = if candidates.free_a_group(room + promised) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
         let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);
         let Some(victim) = victim else {
-            core.note_gc_stalled(die, short);
+            note_gc_stalled(core, die, short);
             return false;
         };
         assert!(candidates.valid[victim] < Candidates::OUT, "the victim policy took a block it may not");
@@ -349,6 +352,32 @@ fn programs_left(core: &Core, open: &Open) -> u32 {
     layout.data_programs - open.ordered()
 }
 
+/// Units that the groups of `die` that are open for moved data still take, beside those that are gathered.
+fn open_room(core: &Core, die: DieId) -> u32 {
+    let (state, counters) = (core.die(die), u32::from(core.settings().counters));
+    let programs: u32 = state.open(Stream::Moved).iter().map(|open| programs_left(core, open).saturating_sub(counters)).sum();
+    (programs * core.layout().units_per_program).saturating_sub(state.moved().len() as u32)
+}
+
+/// Have a free group of `die` erased once more without sparing anything, if something is about to be emptied and a whole group's data would have nowhere to
+/// go. Returns true if there is one.
+#[cold]
+fn make_plain(core: &mut Core, die: DieId) -> bool {
+    let state = core.die(die);
+    let is_to_move = state.is_short(core.settings().gc.start)
+        || state.has_failed()
+        || state.extra_victim().is_some()
+        || state.rewrites().at(0).is_some();
+    if !is_to_move {
+        return false;
+    }
+    let open = open_room(core, die);
+    let Some(group) = take_to_make_plain(core, die, open) else { return false };
+    core.groups_mut().release(group);
+    core.die_mut(die).give_erasable(group, Cause::Gc);
+    true
+}
+
 fn end_job(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId, job: Job) {
     let is_empty = core.groups_mut().drained(job.victim);
     if is_empty {
@@ -385,8 +414,8 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
     if core.failures().is_some() && core.groups().use_of(group) == Use::Lost {
         failures::heal(core, group);
     }
-    if core.is_gc_stalled() {
-        wake_gc_stalled(core);
+    if heeds_stale(core) {
+        heed_stale(core, group);
     }
 }
 

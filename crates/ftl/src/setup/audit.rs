@@ -3,6 +3,7 @@
 use wordline_units::{DieId, Lpn};
 
 use crate::state::Core;
+use crate::state::grants;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 
@@ -33,6 +34,9 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
         if mapped > 0 && matches!(core.groups().use_of(group), Use::Free | Use::Bad) {
             return Err(format!("{group:?} holds {mapped} valid units but is {:?}", core.groups().use_of(group)));
         }
+    }
+    if !grants::is_right(core) {
+        return Err(format!("the room of each die is not what its groups come to: {:?}", core.groups().guarded()));
     }
     for (die, state) in core.dies() {
         audit_die(core, die, &state.free_groups().collect::<Vec<_>>())?;

@@ -69,11 +69,20 @@ pub fn metadata_groups(config: &Config) -> u32 {
     groups(config, &config.layout())
 }
 
-/// Mapping units of a block group that take data after any erase, in a core with this configuration.
+/// Mapping units of a block group that take data after an erase that spares nothing, in a core with this configuration. Sets are granted from what is left.
 pub fn data_units(config: &Config) -> u32 {
+    units_after(config, 0)
+}
+
+/// Mapping units of a block group that take data after an erase that spares as much as one may, in a core with this configuration.
+pub fn least_units(config: &Config) -> u32 {
+    units_after(config, config.most_spared())
+}
+
+fn units_after(config: &Config, wordlines: u32) -> u32 {
     let layout = config.layout();
     let counters = if config.writes_counters() { layout.units_per_program } else { 0 };
-    least_usable(&layout, config.most_spared()).saturating_sub(counters)
+    least_usable(&layout, wordlines).saturating_sub(counters)
 }
 
 /// Checks that a core with this configuration has room for its metadata beside its data, and its journal for a snapshot. The error says what is missing.

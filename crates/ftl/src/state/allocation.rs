@@ -1,6 +1,7 @@
 //! The choice of the free block group that is taken next: for data, and for metadata of the core.
 //!
-//! Metadata lies in groups of which the last erase has spared nothing. So where erases spare wordlines, data leaves a few such groups to it.
+//! Metadata lies in groups of which the last erase has spared nothing. So where erases spare wordlines, data leaves a few such groups to it, and on each die
+//! those that GC needs to move whole groups.
 
 use wordline_units::{Cause, DieId};
 
@@ -39,12 +40,18 @@ fn place_of_any(core: &Core, die: DieId, stream: Stream) -> Option<usize> {
 }
 
 fn place_among(core: &Core, die: DieId, stream: Stream, places: &[usize]) -> Option<usize> {
-    let spared: Vec<usize> = if core.groups().can_spare() && plain_groups(core) <= core.settings().plain_groups {
+    let spared: Vec<usize> = if core.groups().can_spare() && leaves_plain(core, die) {
         places.iter().copied().filter(|&place| !core.groups().is_plain(core.die(die).free_group(place))).collect()
     } else {
         Vec::new()
     };
     pick_among(core, die, stream, if spared.is_empty() { places } else { &spared })
+}
+
+/// True if data is to take groups with spared wordlines first: those without are left to metadata, and to what GC moves on `die`.
+fn leaves_plain(core: &Core, die: DieId) -> bool {
+    plain_groups(core) <= core.settings().plain_groups
+        || core.groups().guarded().is_some_and(|spared| spared.room().of(die).plain <= core.settings().gc.floor)
 }
 
 /// Free groups that a die keeps when metadata takes one.
@@ -136,7 +143,7 @@ pub(crate) fn release_metadata_group(core: &mut Core, group: BlockGroup, cause: 
 
 /// True if so few groups without spared wordlines are free that the next erase is to spare nothing.
 pub(crate) fn lacks_plain_groups(core: &Core) -> bool {
-    core.groups().can_spare() && plain_groups(core) < core.settings().plain_groups
+    core.groups().guarded().is_some_and(|spared| spared.room().all().map(|room| room.plain).sum::<u32>() < core.settings().plain_groups)
 }
 
 /// Number of free groups of all dies of which the last erase has spared nothing.

@@ -377,6 +377,11 @@ impl Die {
         self.failed.iter().find(|&&(failed, _)| failed == group).map(|&(_, end)| end)
     }
 
+    /// True if a failed group is to be emptied.
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
     /// Take a failed group, with the offset up to which it was programmed.
     pub(crate) fn take_failed(&mut self) -> Option<(BlockGroup, u32)> {
         self.failed.pop()

@@ -211,10 +211,10 @@ pub(crate) fn note_readable(core: &mut Core, (group, offset): (BlockGroup, u32))
     }
 }
 
-/// True if the blocks in service can hold what was promised to the host and still be collected. After a die has failed they must not be as full as the limit
-/// says, either.
+/// True if the blocks in service can hold what was promised to the host and still be collected. Each group counts whole: an erase that spares nothing makes it
+/// so. After a die has failed they must not be as full as the limit says, either.
 pub(crate) fn has_enough_space(core: &Core) -> bool {
-    let per_group = u64::from(core.groups.least_usable());
+    let per_group = u64::from(core.layout.data_units);
     let failed = core.failures.as_ref().map_or(0, |failures| failures.count());
     let reserve = core.settings.reserve.saturating_sub(failed * core.settings.die_reserve);
     let is_roomy = groups_in_service(core).saturating_sub(u64::from(reserve)) * per_group >= u64::from(core.map.exported());

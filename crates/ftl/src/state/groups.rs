@@ -10,6 +10,7 @@ use wordline_units::{DieId, Wear, WordlineSet};
 use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Stream};
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
+use crate::state::room::{Held, RoomTable};
 use crate::state::spared::{Spared, SparedWordlines};
 use crate::state::wear::{WearTable, Worn};
 use crate::victim::Candidates;
@@ -151,9 +152,34 @@ impl BlockGroups {
         self.spared.as_ref().map_or(self.layout.data_units, |spared| spared.usable()[group.index()])
     }
 
-    /// Number of units of a group that can hold data after any erase.
-    pub(crate) fn least_usable(&self) -> u32 {
-        self.spared.as_ref().map_or(self.layout.data_units, |spared| spared.least_usable())
+    /// Spared wordlines and the room of each die, in a core that orders guarded erases.
+    pub(crate) fn guarded(&self) -> Option<&SparedWordlines> {
+        self.spared.as_deref()
+    }
+
+    pub(crate) fn guarded_mut(&mut self) -> Option<&mut SparedWordlines> {
+        self.spared.as_deref_mut()
+    }
+
+    /// Room of each die, counted anew.
+    pub(crate) fn count_room(&self) -> Option<RoomTable> {
+        let (held, valid) = (self.uses.iter().map(|&used| held(used)), self.valid.iter().map(|&valid| valid & !Candidates::OUT));
+        self.spared.as_ref().map(|spared| spared.counted(held, valid))
+    }
+
+    /// Set the room of each die to what it is, after all groups may have changed.
+    fn recount_room(&mut self) {
+        if let (Some(room), Some(spared)) = (self.count_room(), &mut self.spared) {
+            *spared.room_mut() = room;
+        }
+    }
+
+    /// Set the use of `group`, where that changes what room its die has.
+    fn turn(&mut self, group: BlockGroup, to: Use) {
+        let from = std::mem::replace(&mut self.uses[group.index()], to);
+        if let Some(spared) = &mut self.spared {
+            spared.turn(group, held(from), held(to));
+        }
     }
 
     /// Wordlines that the last erase of `group` has spared, as far as the core knows.
@@ -198,7 +224,7 @@ impl BlockGroups {
     /// Restore the spared wordlines of a new table from `image`, which may be anything.
     pub(crate) fn restore_spared(&mut self, image: &Spared) -> Result<(), &'static str> {
         match &mut self.spared {
-            Some(spared) => spared.restore(image),
+            Some(spared) => spared.restore(image).map(|()| self.recount_room()),
             None if *image == Spared::default() => Ok(()),
             None => Err("a core that orders no guarded erases has spared wordlines"),
         }
@@ -247,7 +273,7 @@ impl BlockGroups {
             now: self.closings,
             capacity: self.layout.data_units,
             usable: self.spared.as_ref().map_or(&[], |spared| &spared.usable()[range]),
-            least: self.least_usable(),
+            least: self.layout.data_units,
         }
     }
 
@@ -282,7 +308,8 @@ impl BlockGroups {
         assert_eq!(self.uses[index], Use::Free, "{group:?} opened");
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} opened with valid data");
         self.uses[index] = Use::Active;
-        if self.spared.is_some() {
+        if let Some(spared) = &mut self.spared {
+            spared.turn(group, Held::Free, Held::Data);
             self.give_up_spared(group);
         }
     }
@@ -302,6 +329,9 @@ impl BlockGroups {
         let index = group.index();
         assert!(matches!(self.uses[index], Use::Closed | Use::Active), "{group:?} drained while {:?}", self.uses[index]);
         self.uses[index] = Use::Draining;
+        if let Some(spared) = &mut self.spared {
+            spared.room_mut().move_out(group, self.valid[index] & !Candidates::OUT);
+        }
         self.valid[index] |= Candidates::OUT;
     }
 
@@ -317,12 +347,12 @@ impl BlockGroups {
         let index = group.index();
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} erased with {} valid units", self.valid(group));
         assert_eq!(self.pins[index], 0, "{group:?} erased while it is read");
-        self.uses[index] = Use::Free;
+        let from = std::mem::replace(&mut self.uses[index], Use::Free);
         self.destroyed[index] = false;
         self.erases[index] = self.erases[index].saturating_add(1);
         self.stale[index * self.words..][..self.words].fill(0);
         if let Some(spared) = &mut self.spared {
-            spared.erased(group);
+            spared.erased(group, held(from));
         }
     }
 
@@ -349,14 +379,15 @@ impl BlockGroups {
         let index = group.index();
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} retired with valid data");
         self.condemned[index] = false;
-        self.uses[index] = if replacement.is_some() { Use::Free } else { Use::Bad };
+        let to = if replacement.is_some() { Use::Free } else { Use::Bad };
+        let from = std::mem::replace(&mut self.uses[index], to);
         if let Some(blocks) = replacement {
             self.blocks[index] = blocks;
             self.erases[index] = 0;
         }
         self.stale[index * self.words..][..self.words].fill(0);
         if let Some(spared) = &mut self.spared {
-            spared.forget(group);
+            spared.forget(group, held(from), held(to));
         }
     }
 
@@ -364,7 +395,7 @@ impl BlockGroups {
     pub(crate) fn lose(&mut self, group: BlockGroup) -> u32 {
         let (index, valid) = (group.index(), self.valid(group));
         if self.uses[index] != Use::Bad {
-            self.uses[index] = if valid > 0 { Use::Lost } else { Use::Bad };
+            self.turn(group, if valid > 0 { Use::Lost } else { Use::Bad });
         }
         self.valid[index] |= Candidates::OUT;
         self.condemned[index] = false;
@@ -389,6 +420,9 @@ impl BlockGroups {
     #[inline]
     pub fn add_valid(&mut self, group: BlockGroup, count: u32) {
         self.valid[group.index()] += count;
+        if let Some(spared) = &mut self.spared {
+            spared.room_mut().add_valid(group, count);
+        }
     }
 
     /// Mark the unit at `addr` as stale, although it was just programmed (padding, or overtaken).
@@ -481,18 +515,18 @@ impl BlockGroups {
 
     /// Reserve `group` for metadata of the core. It was free or waited for its erase.
     pub(crate) fn take_for_core(&mut self, group: BlockGroup) {
-        self.uses[group.index()] = Use::Metadata;
+        self.turn(group, Use::Metadata);
     }
 
     /// Release `group`, whose content is not needed: it is to be erased.
     pub(crate) fn release(&mut self, group: BlockGroup) {
-        self.uses[group.index()] = Use::Drained;
+        self.turn(group, Use::Drained);
     }
 
     /// Set the state of `group` as found after a power cut: on these blocks, with this erase count; `None`: out of service.
     pub(crate) fn found(&mut self, group: BlockGroup, stand: Option<([u16; 4], u32)>) {
         let index = group.index();
-        self.uses[index] = if stand.is_some() { Use::Free } else { Use::Bad };
+        self.turn(group, if stand.is_some() { Use::Free } else { Use::Bad });
         if let Some((blocks, erases)) = stand {
             (self.blocks[index], self.erases[index]) = (blocks, erases);
         }
@@ -541,6 +575,7 @@ impl BlockGroups {
         self.condemned = condemned;
         self.blocks = blocks;
         self.closings = closings;
+        self.recount_room();
     }
 
     #[inline]
@@ -549,6 +584,16 @@ impl BlockGroups {
         let bit = 1 << (offset % 64);
         debug_assert_eq!(*word & bit, 0, "{group:?} unit {offset} made stale twice");
         *word |= bit;
+    }
+}
+
+/// Purpose of a group in this use, as far as room goes by it.
+fn held(used: Use) -> Held {
+    match used {
+        Use::Bad | Use::Lost => Held::Out,
+        Use::Metadata => Held::Metadata,
+        Use::Free => Held::Free,
+        Use::Active | Use::Closed | Use::Draining | Use::Drained => Held::Data,
     }
 }
 

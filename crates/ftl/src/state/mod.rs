@@ -14,6 +14,7 @@ pub(crate) mod changes;
 pub(crate) mod data;
 pub(crate) mod die;
 pub(crate) mod failures;
+pub(crate) mod grants;
 pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
@@ -31,6 +32,7 @@ pub(crate) mod reads;
 pub(crate) mod refused;
 pub mod request;
 pub(crate) mod rewrites;
+pub(crate) mod room;
 pub(crate) mod services;
 pub(crate) mod settings;
 pub(crate) mod spare_blocks;
@@ -105,6 +107,8 @@ pub(crate) struct Core {
     changes: Changes,
     /// True if some die can collect nothing.
     gc_stalled: bool,
+    /// True if something follows from a unit that becomes stale: some die can collect nothing, or valid units of each die are counted.
+    heeds_stale: bool,
     worn_out: bool,
     /// True if the buffer is to be emptied.
     flushes_all: bool,
@@ -149,6 +153,7 @@ impl Core {
             now: Nanos::ZERO,
             changes: Changes::default(),
             gc_stalled: false,
+            heeds_stale: settings.spared_max > 0,
             worn_out: false,
             flushes_all: false,
             watched,
@@ -391,12 +396,6 @@ impl Core {
         self.idle.await_by(wait);
     }
 
-    /// Note whether nothing can be collected on `die` at present.
-    pub(crate) fn note_gc_stalled(&mut self, die: DieId, is_gc_stalled: bool) {
-        self.dies[die].set_gc_stalled(is_gc_stalled);
-        self.gc_stalled |= is_gc_stalled;
-    }
-
     #[inline]
     pub(crate) fn is_gc_stalled(&self) -> bool {
         self.gc_stalled
@@ -497,8 +496,7 @@ impl Core {
 
     /// Order the erase of `group`, for `purpose`. What becomes metadata is erased without sparing anything, and so is what is needed for it.
     pub(crate) fn issue_erase(&mut self, group: BlockGroup, purpose: Purpose, cause: Cause) -> Operation {
-        let is_plain = matches!(purpose, Purpose::JournalErase) || allocation::lacks_plain_groups(self);
-        let is_set = self.groups.begin_erase(group, is_plain);
+        let is_set = grants::begin_erase(self, group, matches!(purpose, Purpose::JournalErase));
         let tag = self.begin(Pending::new(purpose, group, 0, Bytes(0)));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
         self.issue(self.layout.die(group), tag, OperationKind::Erase { target, is_traced: self.watched.erases, is_set }, cause)
@@ -687,6 +685,7 @@ impl Core {
         self.dies = IdMap::from_fn(self.dies.len(), |_: DieId| Die::restored(holdings.next().expect("as many as dies")));
         self.idle.set_turn(turn);
         (self.gc_stalled, self.worn_out) = (is_gc_stalled, is_worn_out);
+        self.heeds_stale |= is_gc_stalled;
     }
 }
 

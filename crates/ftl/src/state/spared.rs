@@ -17,6 +17,7 @@ use wordline_flash::EraseSettings;
 use wordline_units::{DieId, WordlineSet};
 
 use crate::state::layout::{BlockGroup, Layout};
+use crate::state::room::{Held, RoomTable};
 
 /// Spared wordlines of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,10 +40,12 @@ pub(crate) struct SparedWordlines {
     next: BTreeMap<BlockGroup, WordlineSet>,
     /// Settings of the erase of each die that was ordered last.
     settings: Vec<EraseSettings>,
+    /// Room of each die, by which sets are granted.
+    room: RoomTable,
 }
 
 impl SparedWordlines {
-    /// Creates the table of a core whose erases spare up to `most` wordlines, with nothing spared.
+    /// Creates the table of a core whose erases spare up to `most` wordlines, with nothing spared and all groups free.
     pub(crate) fn new(layout: Layout, most: u32) -> SparedWordlines {
         assert!(layout.wordlines() <= WordlineSet::WORDLINES, "more wordlines than a die has bits for");
         assert!(most < layout.data_wordlines(), "an erase may not spare all wordlines that take data");
@@ -53,6 +56,11 @@ impl SparedWordlines {
             usable: vec![layout.data_units; layout.group_count()],
             next: BTreeMap::new(),
             settings: vec![EraseSettings::default(); layout.dies as usize],
+            room: RoomTable::new(
+                layout,
+                std::iter::repeat((Held::Free, layout.data_units)).take(layout.group_count()),
+                std::iter::repeat(0),
+            ),
         }
     }
 
@@ -62,9 +70,29 @@ impl SparedWordlines {
         &self.usable
     }
 
-    /// Units that a group can hold at least after any erase.
-    pub(crate) fn least_usable(&self) -> u32 {
-        least_usable(&self.layout, self.most)
+    /// Units that `group` can hold after its next erase, if that spares what was ordered.
+    pub(crate) fn usable_next(&self, group: BlockGroup) -> u32 {
+        least_usable(&self.layout, self.next.get(&group).map_or(0, |set| set.len()))
+    }
+
+    /// Room of each die.
+    pub(crate) fn room(&self) -> &RoomTable {
+        &self.room
+    }
+
+    pub(crate) fn room_mut(&mut self) -> &mut RoomTable {
+        &mut self.room
+    }
+
+    /// Room of each die, counted anew from what all groups are `held` for and the `valid` units in them.
+    pub(crate) fn counted(&self, held: impl Iterator<Item = Held>, valid: impl Iterator<Item = u32>) -> RoomTable {
+        RoomTable::new(self.layout, held.zip(self.usable.iter().copied()), valid)
+    }
+
+    /// Count `group`, which was held for `from`, as held for `to`.
+    pub(crate) fn turn(&mut self, group: BlockGroup, from: Held, to: Held) {
+        let usable = self.usable[group.index()];
+        self.room.turn(group, (from, usable), (to, usable));
     }
 
     /// Wordlines that the last erase of `group` has spared.
@@ -93,6 +121,8 @@ impl SparedWordlines {
     /// Begin the erase of `group`. `is_plain`: it spares nothing, whatever was ordered.
     pub(crate) fn begin(&mut self, group: BlockGroup, is_plain: bool) {
         let spared = self.next.remove(&group).filter(|_| !is_plain).unwrap_or(WordlineSet::NONE);
+        let (before, after) = (self.usable[group.index()], least_usable(&self.layout, spared.len()));
+        self.room.grant(self.layout.die(group), before.saturating_sub(after));
         self.settings[usize::from(self.layout.die(group).0)] = EraseSettings { spared };
     }
 
@@ -101,15 +131,22 @@ impl SparedWordlines {
         &self.settings[usize::from(die.0)]
     }
 
-    /// End the erase of `group`, which was the last of its die.
-    pub(crate) fn erased(&mut self, group: BlockGroup) {
-        self.set(group, self.settings[usize::from(self.layout.die(group).0)].spared);
+    /// End the erase of `group`, which was the last of its die. The group was held for `from` and is free.
+    pub(crate) fn erased(&mut self, group: BlockGroup, from: Held) {
+        self.end(group, (from, Held::Free), self.settings[usize::from(self.layout.die(group).0)].spared);
     }
 
-    /// Forget what is known and ordered of `group`, which has left its blocks.
-    pub(crate) fn forget(&mut self, group: BlockGroup) {
+    /// Forget what is known and ordered of `group`, which has left its blocks. The group was held for `from` and is for `to`.
+    pub(crate) fn forget(&mut self, group: BlockGroup, from: Held, to: Held) {
         self.next.remove(&group);
-        self.set(group, WordlineSet::NONE);
+        self.end(group, (from, to), WordlineSet::NONE);
+    }
+
+    fn end(&mut self, group: BlockGroup, (from, to): (Held, Held), spared: WordlineSet) {
+        let before = self.usable[group.index()];
+        self.set(group, spared);
+        self.room.turn(group, (from, before), (to, self.usable[group.index()]));
+        self.room.end(group);
     }
 
     fn set(&mut self, group: BlockGroup, spared: WordlineSet) {
@@ -169,14 +206,15 @@ mod tests {
     fn a_set_holds_from_the_end_of_its_erase_to_the_end_of_the_next() {
         let mut spared = table();
         spared.order(GROUP, WordlineSet::of([0, 2])).expect("two may be spared");
+        assert_eq!((spared.usable_next(GROUP), spared.usable_next(BlockGroup(0))), (12, 36));
         assert_eq!((spared.of(GROUP).len(), spared.usable()[1]), (0, 36));
         spared.begin(GROUP, false);
         assert_eq!((spared.settings(DieId(0)).spared, spared.of(GROUP).len()), (WordlineSet::of([0, 2]), 0), "it is under way");
-        spared.erased(GROUP);
-        assert_eq!((spared.usable(), spared.least_usable()), (&[36, 12, 36][..], 12));
+        spared.erased(GROUP, Held::Free);
+        assert_eq!(spared.usable(), &[36, 12, 36]);
         assert_eq!([0, 2, 3, 5, 6, 8].map(|program| spared.has(GROUP, program)), [true, true, false, false, true, true]);
         spared.begin(GROUP, false);
-        spared.erased(GROUP);
+        spared.erased(GROUP, Held::Free);
         assert_eq!((spared.usable()[1], spared.settings(DieId(0))), (36, &EraseSettings::default()), "nothing was ordered for it");
     }
 
@@ -204,7 +242,7 @@ mod tests {
         let mut spared = table();
         spared.order(GROUP, WordlineSet::of([2])).expect("one may be spared");
         spared.begin(GROUP, false);
-        spared.erased(GROUP);
+        spared.erased(GROUP, Held::Free);
         spared.order(BlockGroup(2), WordlineSet::of([0])).expect("one may be spared");
         let mut back = table();
         back.restore(&spared.image()).expect("it is of the same kind");
@@ -212,7 +250,7 @@ mod tests {
         for (group, wordlines) in [(3, vec![0]), (0, vec![3]), (0, vec![0, 1, 2])] {
             assert!(table().restore(&Spared { now: vec![(group, wordlines)], next: vec![] }).is_err());
         }
-        spared.forget(GROUP);
+        spared.forget(GROUP, Held::Free, Held::Free);
         assert_eq!(spared.usable()[1], 36);
     }
 }

@@ -130,10 +130,33 @@ pub(crate) fn retain_moved(core: &mut Core, die: DieId, keep: impl Fn(&BlockGrou
     }
 }
 
-/// Wake the dies that could collect nothing, because a unit has become stale.
+/// Note whether nothing can be collected on `die` at present.
+pub(crate) fn note_gc_stalled(core: &mut Core, die: DieId, is_gc_stalled: bool) {
+    core.dies[die].set_gc_stalled(is_gc_stalled);
+    core.gc_stalled |= is_gc_stalled;
+    core.heeds_stale |= is_gc_stalled;
+}
+
+/// True if [`heed_stale`] has something to do.
+#[inline]
+pub(crate) fn heeds_stale(core: &Core) -> bool {
+    core.heeds_stale
+}
+
+/// Count a unit of `group` that has become stale, and wake the dies that could collect nothing.
 #[cold]
-pub(crate) fn wake_gc_stalled(core: &mut Core) {
+pub(crate) fn heed_stale(core: &mut Core, group: BlockGroup) {
+    if let Some(spared) = core.groups.guarded_mut() {
+        spared.room_mut().add_stale(group);
+    }
+    if core.gc_stalled {
+        wake_gc_stalled(core);
+    }
+}
+
+fn wake_gc_stalled(core: &mut Core) {
     core.gc_stalled = false;
+    core.heeds_stale = core.groups.can_spare();
     for die in core.die_ids() {
         if core.dies[die].take_gc_stalled() {
             core.wake(die);

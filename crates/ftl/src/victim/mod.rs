@@ -19,7 +19,7 @@ pub struct Candidates<'a> {
     pub capacity: u32,
     /// Number of units that each block group holds; empty: all hold `capacity`. [`Candidates::usable`] says it of one.
     pub usable: &'a [u32],
-    /// Number of units that a block group holds at least after its next erase.
+    /// Number of units that a block group holds after an erase that spares nothing, which any erase can be, less those that counters may take.
     pub least: u32,
 }
 
