@@ -15,6 +15,7 @@ use wordline_units::{Cause, DieId, HostOp, Lpn, Nanos, OpTag, WordlineSet};
 
 use crate::dice_stops::DiceStops;
 use crate::flash::{Flash, Spot, Stored};
+use crate::grants::Grants;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Due, Next, Pace, Work};
@@ -49,6 +50,7 @@ pub struct Harness {
     gathering: BTreeMap<OpTag, (Vec<Spot>, Vec<Stored>)>,
     offsets: Offsets,
     masks: Masks,
+    grants: Grants,
     /// Erases so far that have spared wordlines.
     pub guarded: u64,
     /// Programs ordered while their die was at another.
@@ -84,6 +86,7 @@ impl Harness {
             gathering: BTreeMap::new(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
             masks: Masks::new(&scenario.config, scenario.seed),
+            grants: Grants::new(&scenario.config),
             guarded: 0,
             followed: 0,
             requests: 0,
@@ -122,6 +125,18 @@ impl Harness {
         self.twin.rest();
         self.audit();
         self.miss_no_group();
+    }
+
+    /// Write the whole drive once in order, before all else.
+    pub fn fill(&mut self) {
+        let (units, most) = (self.ftl.map().exported(), self.scenario.habits.units_max);
+        for lpn in (0..units).step_by(most as usize) {
+            while self.twin.outstanding() >= self.scenario.habits.depth {
+                self.step();
+            }
+            self.requests += 1;
+            self.submit(Request { id: self.requests as u32, op: HostOp::Write, lpn, units: most.min(units - lpn), ..BLANK });
+        }
     }
 
     /// Every group that is being written goes on being written, or was closed: none is neither open nor closed. A program that fails gives one up, which is
@@ -265,7 +280,11 @@ impl Harness {
         let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
         let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
         assert!(spared.len() <= self.scenario.config.most_spared() && is_set == (self.scenario.config.most_spared() > 0));
-        self.guarded += u64::from(!spared.is_empty());
+        if !spared.is_empty() {
+            self.guarded += 1;
+            let block = self.flash.spots(die, target, 1)[0].block;
+            self.grants.ordered(&self.ftl, die, block, spared).unwrap_or_else(|problem| panic!("{problem}"));
+        }
         self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
     }
 
@@ -392,6 +411,9 @@ impl Harness {
         }
         let report = self.report_of(die, tag, work.good, trace.as_ref(), &spare);
         driver::ended(&mut self.ftl, self.pace.now, &report);
+        if matches!(work.operation.kind, OperationKind::Erase { .. }) {
+            self.grants.ended(&self.ftl, die).unwrap_or_else(|problem| panic!("{problem}"));
+        }
         if !landing.is_empty() {
             let is_done_again = self.take_notes();
             self.landed(slot, &work, &landing, work.good && !is_done_again);

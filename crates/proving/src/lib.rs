@@ -19,6 +19,7 @@ pub mod core;
 pub mod cut;
 pub mod dice_stops;
 pub mod flash;
+mod grants;
 pub mod harness;
 pub mod hashes;
 pub mod interactions;

@@ -226,6 +226,8 @@ pub struct Tally {
     /// Erases that have spared wordlines; recoveries of drives on which some had; units whose newest copy they found in blocks with a spared first wordline,
     /// with a checkpoint and without; blank blocks with spared wordlines at cuts.
     pub guarded: [u64; 5],
+    /// Sets of spared wordlines that were granted, refused, and taken back or made plain.
+    pub spared: [u64; 3],
     /// Programs ordered while their die was at another; of those, dropped by a power cut before they began.
     pub followed: [u64; 2],
 }
@@ -254,6 +256,7 @@ impl Tally {
         self.quotas.iter_mut().zip(other.quotas).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
         self.guarded.iter_mut().zip(other.guarded).for_each(|(a, b)| both(a, b));
+        self.spared.iter_mut().zip(other.spared).for_each(|(a, b)| both(a, b));
         self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
         self.followed.iter_mut().zip(other.followed).for_each(|(a, b)| both(a, b));
     }

@@ -217,10 +217,18 @@ impl World {
         self.broken.take().map_or(Ok(()), Err)
     }
 
+    /// Count what this life of the core has seen.
+    fn count_life(&mut self) {
+        self.tally.followed[1] += self.pace.waiting();
+        let counts = self.ftl.spare_counts();
+        let sets = [counts.granted, counts.refused.iter().sum(), counts.taken_back + counts.made_plain];
+        self.tally.spared.iter_mut().zip(sets).for_each(|(sum, sets)| *sum += sets);
+    }
+
     /// The power goes now; then it comes back. Returns whether the core still takes writes.
     pub fn recover(&mut self) -> Result<bool, String> {
         self.tally.cuts += 1;
-        self.tally.followed[1] += self.pace.waiting();
+        self.count_life();
         self.break_off();
         let column = self.wear_blank();
         self.fail_again();

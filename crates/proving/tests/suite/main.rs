@@ -20,6 +20,7 @@ mod queueing;
 mod quotas;
 mod recovery;
 mod room;
+mod spared_room;
 mod theory;
 mod twin;
 mod wear;

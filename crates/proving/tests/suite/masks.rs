@@ -81,6 +81,8 @@ fn does_any_cut_lose_something_where_erases_spare_wordlines() {
     let (tally, runs) =
         tried(seeds.filter_map(|seed| masked(any_order(cut::scenario(seed)))), |scenario| trial_on(scenario, None, 300, None));
     assert!(runs.iter().all(|&count| count > 10) && tally.guarded.iter().all(|&count| count > 200), "{runs:?}, {tally:?}");
+    // Sets are granted and refused.
+    assert!(tally.spared[0] > 1_000 && tally.spared[1] > 200, "{tally:?}");
     // What lies behind a spared first wordline is found with a checkpoint and without.
     assert!(tally.checkpoints[1] > 100 && tally.guarded[2] > 500 && tally.guarded[3] > 500, "{tally:?}");
 }

@@ -1,0 +1,61 @@
+//! Does a drive whose erases spare wordlines stop while a move fits, whatever sets are asked for?
+//!
+//! Drives are as full as their plans accept, GC keeps as little free as it can, and sets take up to all wordlines of a block but one. After each grant, and at
+//! the end of its erase, the room of each die is counted anew (`src/grants.rs`). Does not check: cuts (those of `masks.rs` are of such drives among others).
+
+use std::panic::catch_unwind;
+
+use wordline_ftl::{SpareCounts, least_units};
+use wordline_proving::effort;
+use wordline_proving::harness::Harness;
+use wordline_proving::swarm::{self, Scenario};
+
+/// The drive of `seed`, as full as a plan accepts: beside data, each die has the groups that GC starts at, those that are open, and one.
+fn fullest(seed: u64) -> Option<Scenario> {
+    let mut scenario = swarm::scenario(seed);
+    let config = &mut scenario.config;
+    (config.gc.floor, config.gc.start) = (1, 2);
+    config.sheet.capabilities.guarded_erase = true;
+    config.spared_max = config.sheet.geometry.layers * config.sheet.geometry.wordlines_per_layer - 1;
+    if least_units(config) == 0 {
+        return None;
+    }
+    let open = config.open_for_moved() + config.wordline_order.open_blocks();
+    let groups = config.sheet.geometry.blocks - config.spare_blocks;
+    let data = groups.checked_sub(config.gc.start + open + 1)?;
+    config.exported_units = config.dies * data * wordline_ftl::data_units(config);
+    // Nearly all of it is written, and by writes that are mostly short.
+    scenario.habits.mix = [[0.9, 0.0, 0.0], [0.7, 0.02, 0.02], [0.6, 0.1, 0.02]][(seed % 3) as usize];
+    scenario.habits.hot = [0.2, 1.0][(seed / 3 % 2) as usize];
+    Some(scenario)
+}
+
+fn add(sum: &mut SpareCounts, counts: &SpareCounts) {
+    sum.granted += counts.granted;
+    sum.refused.iter_mut().zip(counts.refused).for_each(|(sum, refused)| *sum += refused);
+    sum.taken_back += counts.taken_back;
+    sum.made_plain += counts.made_plain;
+}
+
+#[test]
+fn does_any_full_drive_stop_while_a_move_fits_where_erases_spare_wordlines() {
+    let (mut sum, mut runs, mut broken) = (SpareCounts::default(), 0, Vec::new());
+    for scenario in (50_000..50_000 + 300 * effort()).filter_map(fullest) {
+        let seed = scenario.seed;
+        let ran = catch_unwind(|| {
+            let mut harness = Harness::new(scenario);
+            harness.fill();
+            harness.run(2_000);
+            harness.ftl.spare_counts()
+        });
+        match ran {
+            Ok(counts) => add(&mut sum, &counts),
+            // The message is on the terminal already.
+            Err(_) => broken.push(seed),
+        }
+        runs += 1;
+    }
+    println!("{runs} drives, {sum:?}");
+    assert!(broken.is_empty(), "{} of {runs} seeds are broken: {broken:?}", broken.len());
+    assert!(runs > 200 && sum.granted > 2_000 && sum.refused.iter().all(|&refused| refused > 20), "{runs} drives, {sum:?}");
+}
