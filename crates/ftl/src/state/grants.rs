@@ -57,8 +57,9 @@ pub(crate) fn is_right(core: &Core) -> bool {
         _ => true,
     }
 }
-/// Let the next erase of `group` spare nothing.
+/// Let the next erase of `group`, which is free no longer, spare nothing.
 fn make_plain(core: &mut Core, group: BlockGroup) {
+    core.groups_mut().give_up_spared(group);
     if let Some(spared) = core.groups_mut().guarded_mut() {
         spared.room_mut().move_out(group, u32::MAX);
     }

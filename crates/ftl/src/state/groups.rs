@@ -230,13 +230,14 @@ impl BlockGroups {
         }
     }
 
-    /// Give up the units on spared wordlines of `group`, which is opened.
+    /// Give up the units on spared wordlines of `group`, which is free no longer.
     #[cold]
-    fn give_up_spared(&mut self, group: BlockGroup) {
-        let layout = self.layout;
-        let spared = (0..layout.data_programs).filter(|&program| self.is_spared(group, program));
-        let spared: Vec<u32> = spared.collect();
-        spared.into_iter().for_each(|program| self.give_up(group, layout.units_of(program)));
+    pub(crate) fn give_up_spared(&mut self, group: BlockGroup) {
+        for program in 0..self.layout.data_programs {
+            if self.is_spared(group, program) {
+                self.give_up(group, self.layout.units_of(program));
+            }
+        }
     }
 
     /// State of `group`.
