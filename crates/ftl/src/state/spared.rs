@@ -56,11 +56,7 @@ impl SparedWordlines {
             usable: vec![layout.data_units; layout.group_count()],
             next: BTreeMap::new(),
             settings: vec![EraseSettings::default(); layout.dies as usize],
-            room: RoomTable::new(
-                layout,
-                std::iter::repeat((Held::Free, layout.data_units)).take(layout.group_count()),
-                std::iter::repeat(0),
-            ),
+            room: RoomTable::new(layout, std::iter::repeat_n((Held::Free, layout.data_units), layout.group_count()), std::iter::repeat(0)),
         }
     }
 
