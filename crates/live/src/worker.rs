@@ -38,6 +38,9 @@ const RETRY: Duration = Duration::from_millis(50);
 /// Time to stay awake, if a clock is watched and nothing is to be done.
 const AWAKE: Duration = Duration::from_micros(300);
 
+/// The same without a clock: a client that waits for each answer sends its next request within this time, and to be woken for it takes longer.
+const AWAKE_WITHOUT_CLOCK: Duration = Duration::from_micros(50);
+
 /// Inputs of the worker.
 #[derive(Debug)]
 pub(crate) enum Command {
@@ -519,9 +522,8 @@ impl Worker {
         if is_waiting || !self.going_on.is_empty() || (!self.errands.is_empty() && self.outstanding == 0) {
             return;
         }
-        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it. Without a clock, no client is owed
-        // that, and to stay awake would cost more than the request.
-        if self.clock.is_some() && self.next_at().is_none() && !self.closing && self.is_followed_soon() {
+        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it.
+        if self.next_at().is_none() && !self.closing && self.is_followed_soon() {
             return;
         }
         match (&self.clock, self.next_at()) {
@@ -546,7 +548,8 @@ impl Worker {
     /// Stays awake for a while; returns true if something came in.
     fn is_followed_soon(&mut self) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < AWAKE {
+        let awake = if self.clock.is_some() { AWAKE } else { AWAKE_WITHOUT_CLOCK };
+        while begun.elapsed() < awake {
             match self.inbox.try_recv() {
                 Ok(command) => {
                     self.take(command);
