@@ -190,6 +190,7 @@ fn fitting(core: &Core, panel: &mut Panel, (die, data): (DieId, Data), by: (Word
         let mut least = best.unwrap_or(Fit::Never);
         for (place, group) in state.free_groups().enumerate() {
             let suits = fit(group, false);
+            // The others suit as well as the first.
             if !are_apart {
                 if suits < least {
                     return Picked::Any;
@@ -223,6 +224,7 @@ fn pick_open(core: &Core, open: &[Open], fits: &[Fit], best: Fit, ((order, in_us
     pick_of_several(core, open, fits, best, ((order, in_use), may_open))
 }
 
+/// Program unit of one of several `open` groups that suit as well as `best`.
 #[cold]
 #[inline(never)]
 fn pick_of_several(

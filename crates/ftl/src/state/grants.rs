@@ -57,6 +57,7 @@ pub(crate) fn is_right(core: &Core) -> bool {
         _ => true,
     }
 }
+
 /// Let the next erase of `group`, which is free no longer, spare nothing.
 fn make_plain(core: &mut Core, group: BlockGroup) {
     core.groups_mut().give_up_spared(group);

@@ -1,4 +1,4 @@
-//! Are the quotas of copies of a served drive back after its process has died, and has data of unknown copies none?
+//! Are the quotas of copies of a served drive back after its power was cut, and has data of unknown copies none?
 //!
 //! The power goes at random operations, and the drive wakes up on its files. Does not check: what quotas allow, which is a matter of cells.
 
