@@ -143,6 +143,13 @@ impl Config {
         self.techniques.iter().any(|choice| choice.build(&self.site(&layout)).renews_within().is_some())
     }
 
+    /// Reasons to doubt results with these techniques and parameters, each with the name of its technique.
+    pub fn doubts(&self) -> Vec<String> {
+        let layout = self.layout();
+        let doubt = |choice: &Choice| Some(format!("{}: {}", choice.card().name, choice.build(&self.site(&layout)).doubt()?));
+        self.techniques.iter().filter_map(doubt).collect()
+    }
+
     /// First technique that has groups rewritten after no more reads than techniques make to measure them, if there is one.
     pub fn overread(&self) -> Option<Overread> {
         let layout = self.layout();

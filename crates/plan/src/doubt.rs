@@ -92,6 +92,7 @@ pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String>
     }
     notes.extend(sanitisers(config));
     notes.extend(cache_programs(config));
+    notes.extend(config.firmware.doubts());
     notes
 }
 
@@ -202,6 +203,19 @@ mod tests {
         );
         assert_eq!(chip.calibrated().beyond("there are", 1e4, 0.0, 1e6), Vec::<String>::new());
         assert!(chip.calibrated().beyond("there are", 0.0, 0.0, 1e12)[0].starts_with("there are reads of 1000000000000, and the cells"));
+    }
+
+    #[test]
+    fn copies_of_data_that_is_older_than_its_table_is_made_for_are_told() {
+        let of = |days: u32| {
+            let setting = format!("techniques.restricted-copyback.days_max={days}");
+            Plan::load_set("rcftl-minus", &[&setting]).expect("it can be made").notes().join("; ")
+        };
+        assert!(
+            !of(1).contains("days_max") && of(2).contains("restricted-copyback: days_max is 2, and thresholds are of copies on the day"),
+            "{}",
+            of(2)
+        );
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct TechniqueResult {
 /// Block groups with data by one property that a technique holds of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CensusResult {
-    /// The property: `quota`, `copies left` or `class`.
+    /// The property: `quota`, `copies left` or `class`. Copies left are by the quota alone: data that has been kept for too long is not copied all the same.
     pub of: String,
     /// Number of block groups by its values, the least first.
     pub groups: Vec<CensusRow>,

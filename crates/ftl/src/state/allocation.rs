@@ -143,12 +143,12 @@ pub(crate) fn release_metadata_group(core: &mut Core, group: BlockGroup, cause: 
 
 /// True if so few groups without spared wordlines are free that the next erase is to spare nothing.
 pub(crate) fn lacks_plain_groups(core: &Core) -> bool {
-    core.groups().guarded().is_some_and(|spared| spared.room().all().map(|room| room.plain).sum::<u32>() < core.settings().plain_groups)
+    core.groups().can_spare() && plain_groups(core) < core.settings().plain_groups
 }
 
 /// Number of free groups of all dies of which the last erase has spared nothing.
 fn plain_groups(core: &Core) -> u32 {
-    core.dies().flat_map(|(_, die)| die.free_groups()).filter(|&group| core.groups().is_plain(group)).count() as u32
+    core.groups().guarded().map_or(0, |spared| spared.room().all().map(|room| room.plain).sum())
 }
 
 fn pick(core: &Core, die: DieId, stream: Stream) -> Option<usize> {
@@ -194,8 +194,15 @@ mod tests {
     fn data_leaves_the_last_groups_without_spared_wordlines_to_metadata_where_there_are_others() {
         let mut core = core(&[0, 1, 2]);
         // Of ten groups two are the journal's, and five are plain.
-        let taken: Vec<bool> =
-            (0..8).map_while(|_| allocate(&mut core, DIE, Stream::Host).map(|group| core.groups().is_plain(group))).collect();
+        let taken: Vec<bool> = (0..8)
+            .map_while(|_| {
+                allocate(&mut core, DIE, Stream::Host).map(|group| {
+                    let is_plain = core.groups().is_plain(group);
+                    core.groups_mut().open(group);
+                    is_plain
+                })
+            })
+            .collect();
         assert_eq!(taken, [true, true, true, false, false, false, true, true]);
     }
 

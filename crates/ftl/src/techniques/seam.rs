@@ -586,6 +586,11 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
+    /// Reason to doubt results with these parameters, which results carry; `None`: there is none.
+    fn doubt(&self) -> Option<String> {
+        None
+    }
+
     /// Most pages of a block group that the technique has measured in each filling.
     fn measured_pages(&self) -> u32 {
         0

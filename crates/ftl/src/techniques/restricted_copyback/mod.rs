@@ -320,6 +320,17 @@ impl Technique for RestrictedCopyback {
         false
     }
 
+    fn doubt(&self) -> Option<String> {
+        let is_beyond = self.days_max > 1;
+        is_beyond.then(|| {
+            format!(
+                "days_max is {}, and thresholds are of copies on the day of the program: copies of older data can be beyond error correction before their \
+                 retention is over",
+                self.days_max
+            )
+        })
+    }
+
     fn measured_pages(&self) -> u32 {
         self.classes.measured_pages()
     }
