@@ -48,17 +48,17 @@ impl Grants {
         let group = group.ok_or_else(|| format!("block {block} of die {die} is erased with a set and waits for no erase"))?;
         let taken = set.len() * layout.units_per_group / layout.wordlines();
         self.under_way[usize::from(die.0)] = Some((group, u64::from(layout.data_units - taken)));
-        self.check(ftl, die, "granted", self.floor)
+        self.check(ftl, die, "granted")
     }
 
     /// Notes that the erase that `die` was ordered last has ended.
     pub(crate) fn ended(&mut self, ftl: &Firmware, die: DieId) -> Result<(), String> {
         let Some((group, after)) = self.under_way[usize::from(die.0)].take() else { return Ok(()) };
         let is_there = ftl.groups().use_of(group) == Use::Free && u64::from(ftl.groups().usable(group)) == after;
-        if is_there { self.check(ftl, die, "ended", self.floor) } else { Ok(()) }
+        if is_there { self.check(ftl, die, "ended") } else { Ok(()) }
     }
 
-    fn check(&self, ftl: &Firmware, die: DieId, when: &str, floor: u32) -> Result<(), String> {
+    fn check(&self, ftl: &Firmware, die: DieId, when: &str) -> Result<(), String> {
         let whole = u64::from(ftl.layout().data_units);
         let rooms: Vec<Room> = (0..self.under_way.len() as u16).map(|other| self.room(ftl, DieId(other), DieId(other) == die)).collect();
         let Room { usable, valid, plain, .. } = rooms[usize::from(die.0)];
@@ -71,7 +71,7 @@ impl Grants {
         if all < (living * self.die_reserve + self.metadata + 1) * whole + exported {
             return Err(format!("a set was {when} on die {die}: all dies have {all} units and {exported} are promised"));
         }
-        if plain < floor {
+        if plain < self.floor {
             return Err(format!("a set was {when} on die {die}, which has {plain} free groups without spared wordlines"));
         }
         Ok(())
