@@ -122,7 +122,7 @@ impl Config {
     /// Greatest number of wordlines that an erase spares: [`Config::spared_max`], or what techniques ask for together if that is more. Their sets are united,
     /// so the demands of several add up.
     pub fn most_spared(&self) -> u32 {
-        let asked = self.techniques.iter().map(|choice| choice.declaration().asks_spared(&choice.values())).sum();
+        let asked = self.techniques.iter().map(|choice| choice.declaration().asks_spared(&choice.values(), &self.tables)).sum();
         self.spared_max.max(asked)
     }
 
@@ -186,7 +186,14 @@ impl Config {
     /// Core and dies on which its techniques work.
     pub(crate) fn site<'a>(&'a self, layout: &'a Layout) -> Site<'a> {
         let sets_programs = self.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs));
-        Site { layout, sheet: &self.sheet, margins: self.margins.as_deref(), tables: &self.tables, sets_programs }
+        Site {
+            layout,
+            sheet: &self.sheet,
+            margins: self.margins.as_deref(),
+            tables: &self.tables,
+            sets_programs,
+            read_entries: self.read_entries,
+        }
     }
 
     /// Layout of the core's flash.

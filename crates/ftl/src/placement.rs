@@ -60,12 +60,13 @@ impl Data {
 pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, data: Data) -> Option<ProgramPlace> {
     let stream = data.stream();
     let (order, in_use) = order_of(core, stream);
-    if panel.has(Hook::Fit) {
+    if panel.has(Hook::Fit) && panel.tells_open_apart() {
         return next_fitting(core, panel, metadata, die, data, (order, in_use));
     }
     let picked = wordline_order::pick(order, core.die(die).open(stream), core.layout(), in_use, core.is_roomy(die));
     let Pick { at, program } = match picked {
         Some(pick) => pick,
+        None if panel.has(Hook::Fit) => return next_fitting(core, panel, metadata, die, data, (order, in_use)),
         None => {
             let group = allocation::allocate(core, die, stream)?;
             open(core, panel, metadata, group, stream)
@@ -89,7 +90,9 @@ pub(crate) fn next_group(core: &Core, panel: &mut Panel, die: DieId, data: Data)
     let stream = data.stream();
     let (order, in_use) = order_of(core, stream);
     let open = core.die(die).open(stream);
-    if panel.has(Hook::Fit) {
+    if panel.has(Hook::Fit)
+        && (panel.tells_open_apart() || wordline_order::pick(order, open, core.layout(), in_use, core.is_roomy(die)).is_none())
+    {
         let mut places = panel.take_places();
         let group = match fitting(core, panel, (die, data), (order, in_use), &mut places) {
             Picked::Open(Pick { at, .. }) => Some(open[at].group),
@@ -174,7 +177,9 @@ enum Picked {
 /// [`Die::free_groups`]: crate::state::die::Die::free_groups
 fn fitting(core: &Core, panel: &mut Panel, (die, data): (DieId, Data), by: (WordlineOrder, f64), places: &mut Vec<usize>) -> Picked {
     let (state, moving) = (core.die(die), data.told(core, die));
-    let (open, are_apart) = (state.open(data.stream()), panel.tells_free_apart());
+    // Where the open groups are all alike, none of them has room.
+    let open = if panel.tells_open_apart() { state.open(data.stream()) } else { &[] };
+    let are_apart = panel.tells_free_apart();
     let ctx = ctx(core);
     let mut fit = |group, is_open| panel.fit(&ctx, &moving, &Place { group, is_open });
     let mut fits = [Fit::Never; MOST_OPEN];

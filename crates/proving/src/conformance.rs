@@ -13,14 +13,14 @@
 //!
 //! Does not check: whether it is any good; what it does together with others (`tests/suite/composition.rs`).
 
-use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status, Stop, Tally};
+use wordline_flash::{EraseTrace, Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status, Stop, Tally};
 use wordline_ftl::techniques::declaration::{Declaration, Param, Value};
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::say::{Say, Says, Scale, Urgency, Way};
 use wordline_ftl::techniques::seam::{
-    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Kept, Leap, Memo, Moving, News, Place, ProgramReport,
-    ProgramUnit, ReadReport, StaleSecrets, StopReport, Technique,
+    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, IdleWordlines, Kept, Leap, Memo, Moving, News, Place,
+    ProgramReport, ProgramUnit, ReadReport, StaleSecrets, StopReport, Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
@@ -277,7 +277,7 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     let wake = technique.wake_at();
     asking.note(Hook::Timer, wake.is_none(), format!("{wake:?}"));
     let (group, asks) = (draw_group(draw, layout), |ask: &Ask| matches!(ask, Ask::Spared(_)));
-    let spared = technique.erase_settings(ctx, group).filter(|settings| *settings != EraseSettings::default());
+    let spared = technique.erase_settings(ctx, group).filter(|settings| *settings != IdleWordlines::default());
     if spared.is_some() && !technique.card().asks.iter().any(asks) {
         return Err("it has wordlines spared, which its card does not ask for".to_owned());
     }

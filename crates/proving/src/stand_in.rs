@@ -8,11 +8,13 @@
 
 use std::collections::BTreeSet;
 
-use wordline_flash::{EraseSettings, Status};
+use wordline_flash::Status;
 use wordline_ftl::layout::BlockGroup;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Start, Way, abstain};
-use wordline_ftl::techniques::seam::{Amount, Ask, Card, Ctx, Fit, Memo, Moving, News, Persists, Place, ProgramUnit, Technique, ignores};
+use wordline_ftl::techniques::seam::{
+    Amount, Ask, Card, Ctx, Fit, IdleWordlines, Memo, Moving, News, Persists, Place, ProgramUnit, Technique, ignores,
+};
 use wordline_ftl::techniques::work::{Waiting, Work};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{DieId, WordlineSet};
@@ -117,13 +119,13 @@ impl Technique for StandIn {
         }
     }
 
-    fn erase_settings(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<EraseSettings> {
+    fn erase_settings(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<IdleWordlines> {
         let mut dice = self.dice(u64::from(group.0) << 32 | u64::from(ctx.view.erases(group)));
         if dice.happens(0.5) {
             return None;
         }
         let (most, wordlines) = (u64::from(self.spared_max), u64::from(ctx.view.layout().wordlines()));
         let spared = WordlineSet::of((0..dice.below(most + 1)).map(|_| dice.below(wordlines) as u32));
-        Some(EraseSettings { spared })
+        Some(spared.into())
     }
 }

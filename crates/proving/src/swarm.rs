@@ -420,9 +420,14 @@ pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
     for declaration in DECLARATIONS.iter().filter(|declaration| spares(declaration)) {
         let draw = &mut own(seed, declaration);
         let choice = tried(declaration, draw);
-        let most = scenario.config.most_spared() + declaration.asks_spared(&choice.values());
+        let most =
+            scenario.config.most_spared() + declaration.asks_spared(&choice.values(), &tables(scenario.config.sheet.geometry.layers));
         spare(most, scenario);
         if scenario.config.spared_max == most && draw.happens(0.5) {
+            // Of all tables, only what it asks for: nothing else of the scenario changes.
+            if declaration.has_need(Need::Table(Table::Guard)) {
+                scenario.config.tables.guard = tables(scenario.config.sheet.geometry.layers).guard;
+            }
             scenario.config.techniques.push(choice);
         }
     }

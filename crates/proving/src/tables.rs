@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_flash::ReadOffsets;
-use wordline_flash::tables::{Aging, CopyIndex, Copyback, Ort, OrtIndex, Sequence, Tables};
+use wordline_flash::tables::{Aging, CopyIndex, Copyback, Guard, GuardMode, Ort, OrtIndex, Sequence, Tables};
 
 /// Steps of the index by age.
 const AGES: usize = Ort::AGES;
@@ -12,7 +12,25 @@ pub(crate) const PE: [u32; 3] = [2, 8, 40];
 
 /// Tables for dies with `layers` h-layers.
 pub fn tables(layers: u32) -> Tables {
-    Tables { aging: Some(Arc::new(aging())), ort: Some(Arc::new(ort(layers))), copyback: Some(Arc::new(copyback())), ..Tables::NONE }
+    Tables {
+        aging: Some(Arc::new(aging())),
+        ort: Some(Arc::new(ort(layers))),
+        copyback: Some(Arc::new(copyback())),
+        guard: Some(Arc::new(guard(layers))),
+        ..Tables::NONE
+    }
+}
+
+/// Modes that spare a wordline now and then, and one of each h-layer half of the time. The h-layers in the middle are the weakest.
+fn guard(layers: u32) -> Guard {
+    let mode = |wordlines, share, endurance| GuardMode { wordlines, share, endurance };
+    Guard {
+        order: (0..layers).map(|rank| if rank % 2 == 0 { layers / 2 + rank / 2 } else { layers / 2 - rank.div_ceil(2) }).collect(),
+        relative: vec![1.0; layers as usize],
+        modes: vec![mode(1, 0.3, 1.2), mode(layers, 0.5, 1.4)],
+        coefficient: 0.35,
+        ..Guard::default()
+    }
 }
 
 /// Ages that are all over a life after a few erases.

@@ -40,6 +40,7 @@ pub(crate) fn watched_by(panel: &Panel) -> Watched {
         erases: panel.asks(Ask::EraseTrace),
         one_program: panel.asks(Ask::OneProgram),
         load: panel.asks(Ask::BufferLoad),
+        written: panel.asks(Ask::Written),
     }
 }
 

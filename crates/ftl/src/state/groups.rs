@@ -11,7 +11,7 @@ use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Str
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::room::{Held, RoomTable};
-use crate::state::spared::{Spared, SparedWordlines};
+use crate::state::spared::{IdleWordlines, Spared, SparedWordlines};
 use crate::state::wear::{WearTable, Worn};
 use crate::victim::Candidates;
 
@@ -198,9 +198,9 @@ impl BlockGroups {
         self.spared.as_ref().is_none_or(|spared| spared.of(group).is_empty())
     }
 
-    /// Order the next erase of `group` to spare `set`.
-    pub(crate) fn spare_next(&mut self, group: BlockGroup, set: WordlineSet) -> Result<(), &'static str> {
-        self.spared.as_mut().ok_or("the core orders no guarded erases")?.order(group, set)
+    /// Let wordlines `idle` of `group` take no data after its next erase.
+    pub(crate) fn spare_next(&mut self, group: BlockGroup, idle: impl Into<IdleWordlines>) -> Result<(), &'static str> {
+        self.spared.as_mut().ok_or("the core orders no guarded erases")?.order(group, idle.into())
     }
 
     /// Begin the erase of `group`. `is_plain`: it spares nothing, whatever was ordered. Returns true if it has settings.

@@ -1,7 +1,8 @@
-//! Wordlines that erases spare, and what they leave of each block group.
+//! Wordlines that take no data after an erase, and what they leave of each block group.
 //!
-//! A guarded erase lowers the stress of some wordlines of a block; until the next erase they take no data (001 §3.2). Here a set is one for all planes of a
-//! group. It is ordered for the group's next erase, goes with that erase to the die, and holds from its end to the end of the next:
+//! A guarded erase lowers the stress of some wordlines of a block; until the next erase they take no data (001 §3.2). Others are withheld: they are erased like
+//! the rest, and not programmed because they are too weak (001 §3.4.2). Here a set is one for all planes of a group. It is ordered for the group's next erase,
+//! goes with that erase to the die as far as it is spared, and holds from its end to the end of the next:
 //!
 //! ```text
 //!   next ──erase is ordered──► settings of the die ──erase has ended──► now ──next erase has ended──► …
@@ -19,27 +20,58 @@ use wordline_units::{DieId, WordlineSet};
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::room::{Held, RoomTable};
 
-/// Spared wordlines of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase.
+/// Wordlines of a block group that take no data after its next erase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleWordlines {
+    /// Wordlines that the erase spares.
+    pub spared: WordlineSet,
+    /// Wordlines that are erased like the others, and not programmed.
+    pub withheld: WordlineSet,
+}
+
+impl IdleWordlines {
+    /// Wordlines of either kind, of those below `of_data`: the others hold metadata.
+    pub fn all(&self, of_data: u32) -> WordlineSet {
+        of_data_in(&self.spared.with(self.withheld), of_data)
+    }
+}
+
+impl From<WordlineSet> for IdleWordlines {
+    fn from(spared: WordlineSet) -> IdleWordlines {
+        IdleWordlines { spared, withheld: WordlineSet::NONE }
+    }
+}
+
+fn of_data_in(set: &WordlineSet, of_data: u32) -> WordlineSet {
+    WordlineSet::of(set.iter().filter(|&wordline| wordline < of_data))
+}
+
+/// Wordlines without data of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spared {
     now: Vec<(u32, Vec<u32>)>,
     next: Vec<(u32, Vec<u32>)>,
+    /// Wordlines of `next` that the erase does not spare.
+    #[serde(default)]
+    withheld: Vec<(u32, Vec<u32>)>,
 }
 
-/// Spared wordlines of all groups of a core that orders guarded erases.
+/// Wordlines without data of all groups of a core that has some.
 #[derive(Clone, Debug)]
 pub(crate) struct SparedWordlines {
     layout: Layout,
-    /// Greatest number of wordlines that an erase spares.
+    /// Greatest number of wordlines that take no data after an erase.
     most: u32,
-    /// Wordlines that the last erase of each group has spared.
+    /// Wordlines of each group that take no data since its last erase.
     now: Vec<WordlineSet>,
     /// Units of each group that can hold data.
     usable: Vec<u32>,
-    /// Wordlines that the next erase of each of these groups is to spare.
-    next: BTreeMap<BlockGroup, WordlineSet>,
+    /// Wordlines that are to take no data after the next erase of each of these groups.
+    next: BTreeMap<BlockGroup, IdleWordlines>,
     /// Settings of the erase of each die that was ordered last.
     settings: Vec<EraseSettings>,
+    /// Wordlines that take no data after the erase of each die that was ordered last.
+    under_way: Vec<WordlineSet>,
     /// Room of each die, by which sets are granted.
     room: RoomTable,
 }
@@ -56,6 +88,7 @@ impl SparedWordlines {
             usable: vec![layout.data_units; layout.group_count()],
             next: BTreeMap::new(),
             settings: vec![EraseSettings::default(); layout.dies as usize],
+            under_way: vec![WordlineSet::NONE; layout.dies as usize],
             room: RoomTable::new(layout, std::iter::repeat_n((Held::Free, layout.data_units), layout.group_count()), std::iter::repeat(0)),
         }
     }
@@ -68,7 +101,7 @@ impl SparedWordlines {
 
     /// Units that `group` can hold after its next erase, if that spares what was ordered.
     pub(crate) fn usable_next(&self, group: BlockGroup) -> u32 {
-        least_usable(&self.layout, self.next.get(&group).map_or(0, |set| set.len()))
+        least_usable(&self.layout, self.next.get(&group).map_or(0, |idle| idle.all(self.layout.data_wordlines()).len()))
     }
 
     /// Room of each die.
@@ -91,35 +124,40 @@ impl SparedWordlines {
         self.room.turn(group, (from, usable), (to, usable));
     }
 
-    /// Wordlines that the last erase of `group` has spared.
+    /// Wordlines of `group` that take no data since its last erase.
     pub(crate) fn of(&self, group: BlockGroup) -> &WordlineSet {
         &self.now[group.index()]
     }
 
-    /// True if program unit `program` of `group` lies on a spared wordline.
+    /// True if program unit `program` of `group` lies on a wordline that takes no data.
     pub(crate) fn has(&self, group: BlockGroup, program: u32) -> bool {
         self.now[group.index()].has(self.layout.wordline(program))
     }
 
-    /// Order the next erase of `group` to spare `set`. Wordlines that hold the second copy of marks are left out.
-    pub(crate) fn order(&mut self, group: BlockGroup, set: WordlineSet) -> Result<(), &'static str> {
-        let of_data = WordlineSet::of(set.iter().filter(|&wordline| wordline < self.layout.data_wordlines()));
-        if of_data.len() > self.most {
+    /// Let wordlines `idle` of `group` take no data after its next erase. Those that hold the second copy of marks are left out.
+    pub(crate) fn order(&mut self, group: BlockGroup, idle: IdleWordlines) -> Result<(), &'static str> {
+        let of_data = self.layout.data_wordlines();
+        let all = idle.all(of_data);
+        if all.len() > self.most {
             return Err("an erase may not spare so many wordlines");
         }
         self.next.remove(&group);
-        if !of_data.is_empty() {
-            self.next.insert(group, of_data);
+        if !all.is_empty() {
+            let [spared, withheld] = [idle.spared, idle.withheld].map(|set| of_data_in(&set, of_data));
+            self.next.insert(group, IdleWordlines { spared, withheld });
         }
         Ok(())
     }
 
     /// Begin the erase of `group`. `is_plain`: it spares nothing, whatever was ordered.
     pub(crate) fn begin(&mut self, group: BlockGroup, is_plain: bool) {
-        let spared = self.next.remove(&group).filter(|_| !is_plain).unwrap_or(WordlineSet::NONE);
-        let (before, after) = (self.usable[group.index()], least_usable(&self.layout, spared.len()));
-        self.room.grant(self.layout.die(group), before.saturating_sub(after));
-        self.settings[usize::from(self.layout.die(group).0)] = EraseSettings { spared };
+        let idle = self.next.remove(&group).filter(|_| !is_plain).unwrap_or_default();
+        let all = idle.all(self.layout.data_wordlines());
+        let (before, after) = (self.usable[group.index()], least_usable(&self.layout, all.len()));
+        let die = self.layout.die(group);
+        self.room.grant(die, before.saturating_sub(after));
+        self.settings[usize::from(die.0)] = EraseSettings { spared: idle.spared };
+        self.under_way[usize::from(die.0)] = all;
     }
 
     /// Settings of the erase of `die` that was ordered last.
@@ -129,7 +167,7 @@ impl SparedWordlines {
 
     /// End the erase of `group`, which was the last of its die. The group was held for `from` and is free.
     pub(crate) fn erased(&mut self, group: BlockGroup, from: Held) {
-        self.end(group, (from, Held::Free), self.settings[usize::from(self.layout.die(group).0)].spared);
+        self.end(group, (from, Held::Free), self.under_way[usize::from(self.layout.die(group).0)]);
     }
 
     /// Forget what is known and ordered of `group`, which has left its blocks. The group was held for `from` and is for `to`.
@@ -153,15 +191,17 @@ impl SparedWordlines {
     /// Image of the table as plain data.
     pub(crate) fn image(&self) -> Spared {
         let plain = |group: u32, set: &WordlineSet| (!set.is_empty()).then(|| (group, set.iter().collect()));
+        let of_data = self.layout.data_wordlines();
         Spared {
             now: (0..).zip(&self.now).filter_map(|(group, set)| plain(group, set)).collect(),
-            next: self.next.iter().filter_map(|(group, set)| plain(group.0, set)).collect(),
+            next: self.next.iter().filter_map(|(group, idle)| plain(group.0, &idle.all(of_data))).collect(),
+            withheld: self.next.iter().filter_map(|(group, idle)| plain(group.0, &idle.withheld)).collect(),
         }
     }
 
     /// Restore a new table from `image`, which may be anything.
     pub(crate) fn restore(&mut self, image: &Spared) -> Result<(), &'static str> {
-        for (group, wordlines) in image.now.iter().chain(&image.next) {
+        for (group, wordlines) in image.now.iter().chain(&image.next).chain(&image.withheld) {
             if *group as usize >= self.layout.group_count() || wordlines.iter().any(|&wordline| wordline >= self.layout.data_wordlines()) {
                 return Err("a spared wordline lies outside its core");
             }
@@ -173,7 +213,12 @@ impl SparedWordlines {
             }
             self.set(BlockGroup(*group), spared);
         }
-        image.next.iter().try_for_each(|(group, wordlines)| self.order(BlockGroup(*group), WordlineSet::of(wordlines.iter().copied())))
+        let withheld_of = |group: u32| image.withheld.iter().find(|(other, _)| *other == group).map_or(&[][..], |(_, wordlines)| wordlines);
+        image.next.iter().try_for_each(|(group, wordlines)| {
+            let withheld = WordlineSet::of(withheld_of(*group).iter().copied());
+            let spared = WordlineSet::of(wordlines.iter().copied().filter(|&wordline| !withheld.has(wordline)));
+            self.order(BlockGroup(*group), IdleWordlines { spared, withheld })
+        })
     }
 }
 
@@ -201,7 +246,7 @@ mod tests {
     #[test]
     fn a_set_holds_from_the_end_of_its_erase_to_the_end_of_the_next() {
         let mut spared = table();
-        spared.order(GROUP, WordlineSet::of([0, 2])).expect("two may be spared");
+        spared.order(GROUP, WordlineSet::of([0, 2]).into()).expect("two may be spared");
         assert_eq!((spared.usable_next(GROUP), spared.usable_next(BlockGroup(0))), (12, 36));
         assert_eq!((spared.of(GROUP).len(), spared.usable()[1]), (0, 36));
         spared.begin(GROUP, false);
@@ -217,7 +262,7 @@ mod tests {
     #[test]
     fn a_plain_erase_spares_nothing_and_uses_up_what_was_ordered() {
         let mut spared = table();
-        spared.order(GROUP, WordlineSet::of([1])).expect("one may be spared");
+        spared.order(GROUP, WordlineSet::of([1]).into()).expect("one may be spared");
         spared.begin(GROUP, true);
         assert!(spared.settings(DieId(0)).spared.is_empty());
         spared.begin(GROUP, false);
@@ -225,10 +270,21 @@ mod tests {
     }
 
     #[test]
+    fn a_withheld_wordline_takes_no_data_and_the_die_is_not_told_of_it() {
+        let mut spared = table();
+        spared.order(GROUP, IdleWordlines { withheld: WordlineSet::of([0]), spared: WordlineSet::of([2]) }).expect("two may take no data");
+        assert_eq!(spared.usable_next(GROUP), 12);
+        spared.begin(GROUP, false);
+        assert_eq!(spared.settings(DieId(0)).spared, WordlineSet::of([2]));
+        spared.erased(GROUP, Held::Free);
+        assert_eq!((spared.usable()[1], *spared.of(GROUP)), (12, WordlineSet::of([0, 2])));
+    }
+
+    #[test]
     fn wordlines_of_a_summary_are_left_out_and_more_than_the_most_are_refused() {
         let mut spared = table();
-        assert!(spared.order(GROUP, WordlineSet::of([0, 1, 2])).is_err());
-        spared.order(GROUP, WordlineSet::of([0, 1, 3])).expect("the summary's does not count");
+        assert!(spared.order(GROUP, WordlineSet::of([0, 1, 2]).into()).is_err());
+        spared.order(GROUP, WordlineSet::of([0, 1, 3]).into()).expect("the summary's does not count");
         spared.begin(GROUP, false);
         assert_eq!(spared.settings(DieId(0)).spared, WordlineSet::of([0, 1]));
     }
@@ -236,15 +292,16 @@ mod tests {
     #[test]
     fn a_table_comes_back_from_its_image_and_refuses_what_it_cannot_hold() {
         let mut spared = table();
-        spared.order(GROUP, WordlineSet::of([2])).expect("one may be spared");
+        spared.order(GROUP, WordlineSet::of([2]).into()).expect("one may be spared");
         spared.begin(GROUP, false);
         spared.erased(GROUP, Held::Free);
-        spared.order(BlockGroup(2), WordlineSet::of([0])).expect("one may be spared");
+        let withheld = IdleWordlines { withheld: WordlineSet::of([0]), spared: WordlineSet::of([1]) };
+        spared.order(BlockGroup(2), withheld).expect("two may take no data");
         let mut back = table();
         back.restore(&spared.image()).expect("it is of the same kind");
         assert_eq!((back.image(), back.usable()), (spared.image(), spared.usable()));
         for (group, wordlines) in [(3, vec![0]), (0, vec![3]), (0, vec![0, 1, 2])] {
-            assert!(table().restore(&Spared { now: vec![(group, wordlines)], next: vec![] }).is_err());
+            assert!(table().restore(&Spared { now: vec![(group, wordlines)], ..Spared::default() }).is_err());
         }
         spared.forget(GROUP, Held::Free, Held::Free);
         assert_eq!(spared.usable()[1], 36);

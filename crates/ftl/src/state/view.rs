@@ -22,6 +22,15 @@ pub struct View<'a> {
     now: Nanos,
 }
 
+/// Sums of what a core has programmed since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Units of the host's new data.
+    pub host: u64,
+    /// Units of all program units that hold data.
+    pub programmed: u64,
+}
+
 /// State that shows the demand of the host for room. A view is made for each question, so these are looked at only where a technique asks.
 #[derive(Clone, Copy)]
 pub(crate) struct Demand<'a> {
@@ -30,6 +39,7 @@ pub(crate) struct Demand<'a> {
     pub buffer: &'a Buffer,
     /// Load of the buffer, where a technique asks for it.
     pub load: Option<&'a BufferLoad>,
+    pub written: &'a Written,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -97,6 +107,11 @@ impl<'a> View<'a> {
     /// True if `die` has so few free groups that space demands a victim.
     pub fn short(&self, die: DieId) -> bool {
         self.dies[die].is_short(self.demand.map_or(0, |demand| demand.settings.gc.start))
+    }
+
+    /// Sums of what was programmed since the core started; nothing where no technique asks for it.
+    pub fn written(&self) -> Written {
+        self.demand.map_or_else(Written::default, |demand| *demand.written)
     }
 
     /// Share of the write buffer in use, as a mean over `buffer.load_window`; `None`: no technique asks for it.

@@ -1,6 +1,6 @@
 //! Application of the panel's answers: reads that stop a program, first tries of reads, settings of programs, requested work.
 
-use wordline_flash::{EraseSettings, Operation, OperationKind, ReadTry, Stop};
+use wordline_flash::{Operation, OperationKind, ReadTry, Stop};
 use wordline_units::{Cause, DieId, FlashOp, OpTag, Priority};
 
 use super::hooks::Hook;
@@ -173,9 +173,10 @@ pub(crate) fn set_program(core: &mut Core, panel: &mut Panel, group: BlockGroup,
 #[inline]
 pub(crate) fn set_erase(core: &mut Core, panel: &mut Panel, group: BlockGroup) {
     if panel.has(Hook::EraseSettings) && core.groups().can_spare() {
-        let EraseSettings { spared } = panel.erase_settings(&ctx(core), group);
-        if !spared.is_empty() && spared.len() <= core.settings().spared_max {
-            core.groups_mut().spare_next(group, spared).expect("it is no larger than an erase may spare");
+        let idle = panel.erase_settings(&ctx(core), group);
+        let of_data = core.layout().data_wordlines();
+        if (1..=core.settings().spared_max).contains(&idle.all(of_data).len()) {
+            core.groups_mut().spare_next(group, idle).expect("it is no larger than an erase may spare");
         }
     }
 }
@@ -220,7 +221,7 @@ mod tests {
     use crate::setup::{build, construct};
     use crate::techniques::Choice;
     use crate::techniques::hooks::Hooks;
-    use crate::techniques::seam::{Amount, Ask, Card, Persists, Technique};
+    use crate::techniques::seam::{Amount, Ask, Card, IdleWordlines, Persists, Technique};
     use crate::techniques::work::NEVER;
 
     #[test]
@@ -260,8 +261,8 @@ mod tests {
             &SPARER
         }
 
-        fn erase_settings(&self, _: &Ctx<'_>, _: BlockGroup) -> Option<EraseSettings> {
-            Some(EraseSettings { spared: WordlineSet::of(self.0.iter().copied()) })
+        fn erase_settings(&self, _: &Ctx<'_>, _: BlockGroup) -> Option<IdleWordlines> {
+            Some(IdleWordlines { spared: WordlineSet::of(self.0.iter().copied()), ..IdleWordlines::default() })
         }
     }
 

@@ -33,7 +33,7 @@ impl Declaration {
 
     /// Block groups of a die that the technique asks to have open for moved data at once, with these `values` of its parameters; 0: it does not ask.
     pub fn asks_places(&self, values: &[Value]) -> u32 {
-        self.amount(values, |ask| if let Ask::Places(amount) = ask { Some(amount) } else { None })
+        self.amount(values, &Tables::NONE, |ask| if let Ask::Places(amount) = ask { Some(amount) } else { None })
     }
 
     /// True if the technique asks for counts of copies on flash, with these `values` of its parameters.
@@ -42,15 +42,16 @@ impl Declaration {
         self.card.asks.iter().any(|&ask| if let Ask::Counters(key, wanted) = ask { has(key, wanted) } else { false })
     }
 
-    /// Most wordlines that the technique asks one erase to spare, with these `values` of its parameters.
-    pub fn asks_spared(&self, values: &[Value]) -> u32 {
-        self.amount(values, |ask| if let Ask::Spared(amount) = ask { Some(amount) } else { None })
+    /// Most wordlines that the technique wants to take no data after one erase, with these `values` of its parameters and `tables` of the chip.
+    pub fn asks_spared(&self, values: &[Value], tables: &Tables) -> u32 {
+        self.amount(values, tables, |ask| if let Ask::Spared(amount) = ask { Some(amount) } else { None })
     }
 
-    fn amount(&self, values: &[Value], of: impl Fn(Ask) -> Option<Amount>) -> u32 {
+    fn amount(&self, values: &[Value], tables: &Tables, of: impl Fn(Ask) -> Option<Amount>) -> u32 {
         let value_of = |key: &str| self.params.iter().zip(values).find(|(param, _)| param.key == key).map(|(_, value)| *value);
         let number = |amount| match amount {
             Amount::Fixed(number) => number,
+            Amount::GuardModes => tables.guard.iter().flat_map(|guard| &guard.modes).map(|mode| mode.wordlines).max().unwrap_or(0),
             Amount::Param(key) => value_of(key).and_then(|value| value.try_into().ok()).unwrap_or(0),
         };
         self.card.asks.iter().filter_map(|&ask| of(ask)).map(number).max().unwrap_or(0)
@@ -225,6 +226,10 @@ impl Need {
                 let lack = MissingTable { of: "copies", key: "copyback.seed", bench: "copyback --table" };
                 table(&["copyback"], |offer| offer.has(Table::Copyback), lack)
             }
+            Need::Table(Table::Guard) => {
+                let lack = MissingTable { of: "guarded erases", key: "guard.seed", bench: "guard --table" };
+                table(&["guard"], |offer| offer.has(Table::Guard), lack)
+            }
             Need::Wear => beside(|offer| offer.hooks.has(Hook::WearOf), Lack::Teller),
             Need::NoKeys => beside(|offer| !offer.hooks.has(Hook::KeyStore), Lack::Keeper),
             Need::Where(_, _, need) => need.feature(),
@@ -301,6 +306,8 @@ pub enum Table {
     Ort,
     /// Copies in a row.
     Copyback,
+    /// Guarded erases.
+    Guard,
 }
 
 /// Core and dies that a technique is going to work on.
@@ -316,12 +323,14 @@ pub struct Site<'a> {
     pub tables: &'a Tables,
     /// True if some technique of the core sets programs, which then have more errors than tables know of.
     pub sets_programs: bool,
+    /// Entries of the dies' read-retry table; 1 means that no retry is possible.
+    pub read_entries: u32,
 }
 
 impl<'a> Site<'a> {
     /// Site whose chips nobody has characterised.
     pub const fn bare(layout: &'a Layout, sheet: &'a Sheet) -> Site<'a> {
-        Site { layout, sheet, margins: None, tables: &Tables::NONE, sets_programs: false }
+        Site { layout, sheet, margins: None, tables: &Tables::NONE, sets_programs: false, read_entries: 1 }
     }
 }
 
@@ -453,7 +462,7 @@ mod tests {
     #[test]
     fn a_need_of_tables_or_other_techniques_is_met_by_them() {
         let none = Offer { die: UNABLE, tables: Vec::new(), hooks: Hooks::NONE };
-        for table in [Table::Margins, Table::Aging, Table::Ort, Table::Copyback] {
+        for table in [Table::Margins, Table::Aging, Table::Ort, Table::Copyback, Table::Guard] {
             assert!(!Need::Table(table).is_met(&none));
             assert!(Need::Table(table).is_met(&Offer { tables: vec![table], ..none.clone() }));
         }
@@ -465,12 +474,12 @@ mod tests {
     #[test]
     fn places_and_spared_wordlines_are_amounts_that_are_fixed_or_those_of_a_parameter() {
         let quiet = &crate::techniques::copy_threshold::DECLARATION;
-        assert_eq!((quiet.asks_places(&[]), quiet.asks_spared(&[])), (0, 0));
+        assert_eq!((quiet.asks_places(&[]), quiet.asks_spared(&[], &Tables::NONE)), (0, 0));
         let lock = crate::techniques::crypto_erase::DECLARATION;
         let card = Card { asks: &[Ask::Places(Amount::Fixed(3)), Ask::Spared(Amount::Param("leaves"))], ..lock.card };
         let asking = Declaration { card, ..lock };
         let values = [Value::Count(64), Value::Span(Nanos(5))];
-        assert_eq!((asking.asks_places(&values), asking.asks_spared(&values)), (3, 64));
+        assert_eq!((asking.asks_places(&values), asking.asks_spared(&values, &Tables::NONE)), (3, 64));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Merge rules of the seam: the one answer of all techniques to each question that is not an agreement ([`agree`](super::say::agree)).
 
-use wordline_flash::{EraseSettings, ProgramSettings, ReadTry, WindowMargin};
+use wordline_flash::{ProgramSettings, ReadTry, WindowMargin};
 
-use super::seam::{Estimate, Fit, KeyStore, Rung, SanitiseMethod};
+use super::seam::{Estimate, Fit, IdleWordlines, KeyStore, Rung, SanitiseMethod};
 
 /// Merges remedies to the most thorough: each does what those below it do.
 pub fn merge_methods(answers: impl IntoIterator<Item = Option<SanitiseMethod>>) -> Option<SanitiseMethod> {
@@ -25,9 +25,9 @@ pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSe
     answers.into_iter().flatten().reduce(careful)
 }
 
-/// Merges settings of an erase to the union of what they spare: a wordline that any answer spares is spared.
-pub fn merge_erase_settings(answers: impl IntoIterator<Item = Option<EraseSettings>>) -> Option<EraseSettings> {
-    answers.into_iter().flatten().reduce(|a, b| EraseSettings { spared: a.spared.with(b.spared) })
+/// Merges wordlines that take no data after an erase to the union of each kind: one that any answer spares is spared.
+pub fn merge_erase_settings(answers: impl IntoIterator<Item = Option<IdleWordlines>>) -> Option<IdleWordlines> {
+    answers.into_iter().flatten().reduce(|a, b| IdleWordlines { spared: a.spared.with(b.spared), withheld: a.withheld.with(b.withheld) })
 }
 
 /// Merges distrust: one distrusting technique is enough.
@@ -101,11 +101,12 @@ mod tests {
 
     #[test]
     fn an_erase_spares_what_any_answer_spares_in_any_order() {
-        let settings = |wordlines: &[u32]| Some(EraseSettings { spared: WordlineSet::of(wordlines.iter().copied()) });
-        let mut answers = [settings(&[0, 3]), None, settings(&[3, 7]), settings(&[])];
-        assert_eq!(merge_erase_settings(answers), settings(&[0, 3, 7]));
+        let set = |wordlines: &[u32]| WordlineSet::of(wordlines.iter().copied());
+        let idle = |spared: &[u32], withheld: &[u32]| Some(IdleWordlines { spared: set(spared), withheld: set(withheld) });
+        let mut answers = [idle(&[0, 3], &[]), None, idle(&[3, 7], &[1]), idle(&[], &[1, 2])];
+        assert_eq!(merge_erase_settings(answers), idle(&[0, 3, 7], &[1, 2]));
         answers.reverse();
-        assert_eq!(merge_erase_settings(answers), settings(&[0, 3, 7]));
+        assert_eq!(merge_erase_settings(answers), idle(&[0, 3, 7], &[1, 2]));
     }
 
     proptest! {

@@ -21,6 +21,7 @@ pub mod panel;
 pub mod say;
 pub mod seam;
 pub mod value;
+pub mod weak_order;
 pub mod wear_index;
 pub mod why;
 pub mod work;
@@ -98,6 +99,8 @@ techniques! {
     RetentionRefresh(params) in retention_refresh;
     RestrictedCopyback(params) in restricted_copyback;
     MigrationMode(params) in migration_mode;
+    GuardedErase(params) in guarded_erase;
+    BadPageManagement(params) in bad_page_management;
 }
 
 impl Choice {

@@ -1,6 +1,6 @@
 //! The techniques of one core: the subscribers of each hook, and the merge of their answers.
 
-use wordline_flash::{EraseSettings, Failed, ProgramSettings, ReadTry};
+use wordline_flash::{Failed, ProgramSettings, ReadTry};
 use wordline_units::Nanos;
 
 use super::counts::{Books, Effect, TechniqueCounts, Why, effect_of_best, effect_of_says, effect_of_union};
@@ -12,8 +12,8 @@ use super::merge::{
 };
 use super::say::{Hold, Say, Says, Scale, Start, Urgency, Way, abstain, agree};
 use super::seam::{
-    Ask, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Leap, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
-    Rung, SanitiseMethod, StaleSecrets, Technique, Wear, Worn,
+    Ask, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, IdleWordlines, KeyStore, Leap, Memo, Moving, News, Place,
+    ProgramReport, ProgramUnit, Rung, SanitiseMethod, StaleSecrets, Technique, Wear, Worn,
 };
 use super::work::{Waiting, Work, merge_work};
 use crate::state::groups::BlockGroups;
@@ -38,6 +38,8 @@ pub struct Panel {
     wanted: Hooks,
     /// True if a technique asks for [`Ask::Programs`].
     sets_programs: bool,
+    /// True if open groups of a die may suit the same data differently.
+    tells_open_apart: bool,
     /// Subscribers to idle dies, each with the time after which it is told.
     idle: Vec<(Member, Nanos)>,
     /// Instant at which each technique is to be told the time; [`Nanos::MAX`]: never.
@@ -59,6 +61,7 @@ impl Panel {
             interest: std::array::from_fn(|_| Vec::new()),
             wanted: Hooks::NONE,
             sets_programs: false,
+            tells_open_apart: false,
             idle: Vec::new(),
             timers: vec![Nanos::MAX; members.len()],
             alarm: Nanos::MAX,
@@ -82,6 +85,8 @@ impl Panel {
         }
         panel.alarm = panel.timers.iter().copied().min().unwrap_or(Nanos::MAX);
         panel.sets_programs = panel.asks(Ask::Programs);
+        let tells_open_apart = panel.asked(Hook::Fit).any(Technique::tells_open_apart);
+        panel.tells_open_apart = tells_open_apart;
         panel
     }
 
@@ -329,6 +334,17 @@ impl Panel {
         self.asked(Hook::Fit).any(Technique::tells_free_apart)
     }
 
+    /// True if open groups of a die may suit the same data differently.
+    #[inline]
+    pub(crate) fn tells_open_apart(&self) -> bool {
+        self.tells_open_apart
+    }
+
+    /// True if every technique goes on as it does now while the load does.
+    pub fn is_settled(&self) -> bool {
+        self.members.iter().all(|technique| technique.is_settled())
+    }
+
     /// Takes the empty scratch list of free groups that suit some data best, which goes back by [`Panel::give_places`].
     pub(crate) fn take_places(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.places)
@@ -362,8 +378,8 @@ impl Panel {
         merged.unwrap_or(ProgramSettings::DEFAULT)
     }
 
-    /// Merged settings for the next erase of `group`.
-    pub fn erase_settings(&mut self, ctx: &Ctx<'_>, group: BlockGroup) -> EraseSettings {
+    /// Wordlines of `group` that are to take no data after its next erase.
+    pub fn erase_settings(&mut self, ctx: &Ctx<'_>, group: BlockGroup) -> IdleWordlines {
         let Panel { members, books, interest, .. } = self;
         let asked = &interest[Hook::EraseSettings as usize][..];
         let answers: Vec<_> =

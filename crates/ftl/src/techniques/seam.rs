@@ -13,7 +13,7 @@
 //! | [`Technique::way`] | [`Says<Way>`](Says) | agreement |
 //! | [`Technique::sanitise`] | [`SanitiseMethod`] | the most thorough |
 //! | [`Technique::program_settings`] | [`ProgramSettings`] | the most careful, number by number |
-//! | [`Technique::erase_settings`] | [`EraseSettings`] | union of what is spared |
+//! | [`Technique::erase_settings`] | [`IdleWordlines`] | union of each kind |
 //! | [`Technique::distrusts`] | yes or no | somebody does |
 //! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
 //! | [`Technique::estimate`] | [`Estimate`] | the best: the least doubt |
@@ -29,7 +29,7 @@
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): a technique names the kinds that it ignores with [`ignores!`], so the
 //! compiler lists every technique for which a new kind of news needs a decision.
 
-use wordline_flash::{EraseSettings, EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
+use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
 use wordline_units::{Cause, Celsius, DieId, Nanos, Priority, Seconds};
 
 pub use super::address::{FlashPage, ProgramUnit};
@@ -42,8 +42,9 @@ pub use super::why::Why;
 use super::work::{Waiting, Work};
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
+pub use crate::state::spared::IdleWordlines;
 pub use crate::state::stops::{Busy, ByPriority};
-use crate::state::view::View;
+pub use crate::state::view::{View, Written};
 pub use crate::state::warm_clock::{Day, Kept};
 pub use crate::state::wear::Worn;
 pub use wordline_units::Wear;
@@ -465,9 +466,11 @@ pub enum Ask {
     Counters(&'static str, Value),
     /// Memo slots that the technique uses for each block group; one where it does not ask.
     Slots(u32),
-    /// Wordlines that erases spare, for [`Technique::erase_settings`]: at most as many in one erase. Room is counted as if every erase spared them; the
-    /// demands of several techniques add up, as their sets may be apart.
+    /// Wordlines that hold no data after an erase, for [`Technique::erase_settings`]: at most as many after one erase. The demands of several techniques add
+    /// up, as their sets may be apart. A set is granted only where there is room for it.
     Spared(Amount),
+    /// Sums of what was programmed: [`View::written`].
+    Written,
 }
 
 /// Amount of a service that a technique asks for.
@@ -477,6 +480,8 @@ pub enum Amount {
     Fixed(u32),
     /// Value of the technique's parameter of this key, a count.
     Param(&'static str),
+    /// Most wordlines that a mode of the chip's table of guarded erases spares; 0: the chip has no such table.
+    GuardModes,
 }
 
 /// Description of a technique, for people, for the core and for the interaction matrix.
@@ -555,9 +560,9 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
-    /// Settings for the next erase of `group`, which holds data next; `None`: nothing is spared for this technique. It is asked when the erase is ordered, in a
-    /// core whose techniques ask for [`Ask::Spared`]. An answer has no more wordlines than that. An erase spares nothing where the core needs a whole group.
-    fn erase_settings(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> Option<EraseSettings> {
+    /// Wordlines of `group` that take no data after its next erase; `None`: all take data, for this technique. It is asked when the erase is ordered, in a
+    /// core whose techniques ask for [`Ask::Spared`]. An answer has no more wordlines than that. All take data where the core needs a whole group.
+    fn erase_settings(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> Option<IdleWordlines> {
         None
     }
 
@@ -619,6 +624,16 @@ pub trait Technique: std::fmt::Debug + Send {
 
     /// True if the answer of [`Technique::fit`] may differ between two free groups of a die. Where no technique's does, one of them is asked for all.
     fn tells_free_apart(&self) -> bool {
+        true
+    }
+
+    /// True if the answer of [`Technique::fit`] may differ between two open groups of a die. Where no technique's does, it is asked only of free ones.
+    fn tells_open_apart(&self) -> bool {
+        true
+    }
+
+    /// True if the technique goes on as it does now while the load does. A life leaps over no epoch in which a technique was not settled.
+    fn is_settled(&self) -> bool {
         true
     }
 

@@ -77,6 +77,7 @@ fn offer(sections: &Sections) -> Offer {
         (Table::Aging, sections.aging.seed.value.0.is_some()),
         (Table::Ort, sections.ort.seed.value.0.is_some()),
         (Table::Copyback, sections.copyback.seed.value.0.is_some()),
+        (Table::Guard, sections.guard.seed.value.0.is_some()),
     ];
     Offer {
         die: chip::capabilities(sections),

@@ -126,7 +126,8 @@ pub(super) fn fitting(plans: &[&Plan], bytes: u64) -> Vec<Shape> {
 
 /// True if a technique of the drive needs a table that names h-layers.
 pub(super) fn goes_by_tables(plan: &Plan) -> bool {
-    let is_table = |need: &Need| matches!(need.whole(), Need::Table(Table::Margins | Table::Aging | Table::Ort | Table::Copyback));
+    let is_table =
+        |need: &Need| matches!(need.whole(), Need::Table(Table::Margins | Table::Aging | Table::Ort | Table::Copyback | Table::Guard));
     plan.sections().techniques.on().any(|on| on.declaration.needs.iter().any(is_table))
 }
 
