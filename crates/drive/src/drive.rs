@@ -7,7 +7,7 @@ use wordline_chip::{CarriedTables, DieFault, Mark};
 use wordline_engine::{BlockView, EventLog, Observer, UnitPlace};
 use wordline_ftl::techniques::counts::TechniqueCounts;
 use wordline_ftl::techniques::seam::Technique;
-use wordline_ftl::{BlockGroup, Doubt, Firmware, RewriteCounts, Trust};
+use wordline_ftl::{BlockGroup, Doubt, Firmware, RewriteCounts, SpareCounts, Trust};
 use wordline_units::{BlockId, Bytes, Cause, Celsius, DieId, HostOp, HostRequest, Nanos, PlaneId, RequestId, Wear, WordlineSet};
 
 use crate::config::Config;
@@ -544,6 +544,16 @@ impl Drive {
     /// True if some core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
         inspect::is_worn_out(&self.machine)
+    }
+
+    /// Erases that were ordered to leave wordlines without data, by what became of them; `None`: the drive orders none.
+    pub fn spare_counts(&self) -> Option<SpareCounts> {
+        inspect::spare_counts(&self.machine)
+    }
+
+    /// Share of the units of block groups in service that lies on wordlines without data now.
+    pub fn idle_share(&self) -> f64 {
+        inspect::idle_share(&self.machine)
     }
 
     /// Counts of requested rewrites by cause.

@@ -45,4 +45,4 @@ pub use wordline_ftl::config::Protection;
 pub use wordline_ftl::techniques::census::Census;
 pub use wordline_ftl::techniques::counts::{AnswerCounts, TechniqueCounts, Why};
 pub use wordline_ftl::techniques::hooks::{Hook, Hooks};
-pub use wordline_ftl::{Doubt, FACTS, History, Recovery, RewriteCounts, Trust};
+pub use wordline_ftl::{Doubt, FACTS, History, Recovery, RewriteCounts, SpareCounts, Trust};

@@ -175,6 +175,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         programmed_again: totals.programmed_again,
         lost_units: totals.lost_units,
         rewrites: Vec::new(),
+        spared: None,
         techniques: Vec::new(),
         erases: totals.pages(FlashOp::Erase),
         pages_programmed,

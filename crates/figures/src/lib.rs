@@ -48,7 +48,7 @@ pub use metrics::Metrics;
 pub use report::{Broken, Failures, Report};
 pub use result::{
     AnswersResult, CapacityResult, CensusResult, CensusRow, Copies, DriveResult, JobResult, LostResult, NumberResult, PhaseResult,
-    QuestionResult, RewritesResult, TechniqueResult, TraceResult,
+    QuestionResult, RewritesResult, SparedResult, TechniqueResult, TraceResult,
 };
 pub use scope::{HLayer, Interval, Scope};
 pub use sweep::{SweepPoint, SweepResult};

@@ -191,22 +191,24 @@ fn fitting(core: &Core, panel: &mut Panel, (die, data): (DieId, Data), by: (Word
     let most = if data == Data::Host { by.0.open_blocks() } else { core.settings().moved_blocks };
     let may_open = open.is_empty() || (core.is_roomy(die) && (open.len() as u32) < most);
     if best != Some(Fit::Exact) && may_open {
-        // A free group is opened only where it suits better than each that is open.
-        let mut least = best.unwrap_or(Fit::Never);
+        // A free group is opened only where it suits better than each that is open. Whole ones that GC or metadata need are taken last, however well they suit.
+        let (leaves_plain, mut least) = (allocation::leaves_plain(core, die), None);
         for (place, group) in state.free_groups().enumerate() {
             let suits = fit(group, false);
+            let is_better = suits < best.unwrap_or(Fit::Never);
             // The others suit as well as the first.
             if !are_apart {
-                if suits < least {
+                if is_better {
                     return Picked::Any;
                 }
                 break;
             }
-            if suits < least {
-                least = suits;
-                places.clear();
-            }
-            if suits == least && Some(suits) != best && suits != Fit::Never {
+            let rank = (leaves_plain && core.groups().is_plain(group), suits);
+            if is_better && least.is_none_or(|least| rank <= least) {
+                if least != Some(rank) {
+                    places.clear();
+                    least = Some(rank);
+                }
                 places.push(place);
             }
         }

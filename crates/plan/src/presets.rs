@@ -25,7 +25,7 @@ pub(crate) const CHIPS: &[(&str, &str)] = embedded! { "chips":
 pub(crate) const DRIVES: &[(&str, &str)] = embedded! { "drives":
     "pageftl" "pageftl-4k" "pageftl-fifo"
     "paper-evanesco" "secssd" "secssd-nobLock" "scrssd" "erssd" "osrssd" "cryptossd"
-    "paper-rftl" "pewear-1k" "pewear-8k" "longlive" "ort-pe" "boundedread" "fastgc-rftl" "fastcopy" "rftl" "paper-psr" "psr-baseline" "irftl" "paftl" "paftl-paced" "paftl-8" "paper-cubeftl" "vertftl" "cubeftl-noWAM" "cubeftl" "paper-vertrace" "paper-longftl" "paper-rcftl" "paper-rcftl-host" "fastgc-rcftl" "rcftl-perpage" "rcftl-unaware" "rcftl-minus" "rcftl"
+    "paper-rftl" "pewear-1k" "pewear-8k" "longlive" "ort-pe" "boundedread" "fastgc-rftl" "fastcopy" "rftl" "paper-psr" "psr-baseline" "irftl" "paftl" "paftl-paced" "paftl-8" "paper-cubeftl" "vertftl" "cubeftl-noWAM" "cubeftl" "paper-vertrace" "paper-longftl" "longftl" "longftl-fixed" "longftl-max-relief" "bpm-2.1" "bpm-5.2" "paper-rcftl" "paper-rcftl-host" "fastgc-rcftl" "rcftl-perpage" "rcftl-unaware" "rcftl-minus" "rcftl"
     "paper-reparo-4tb" "paper-reparo-8tb" "paper-reparo-16tb" "paper-reparo-32tb" "paper-rlr"
     "mqsim-default" "mqsim-b" "mqsim-b-cache" "mqsim-b-2planes" "mqsim-b-copyback" "mqsim-b-preemptible"
 };

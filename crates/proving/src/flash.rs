@@ -46,7 +46,7 @@ struct Block {
     failed: bool,
     dead: bool,
     units: Vec<Option<Stored>>,
-    /// Wordlines that the last erase has spared.
+    /// Wordlines that take no data since the last erase: spared ones, and withheld ones.
     spared: WordlineSet,
 }
 

@@ -14,6 +14,7 @@ pub(crate) struct Grants {
     /// Group that each die is erasing with a set, and its usable units afterwards.
     under_way: Vec<Option<(BlockGroup, u64)>>,
     floor: u32,
+    most_spared: u32,
     die_reserve: u64,
     metadata: u64,
 }
@@ -34,6 +35,7 @@ impl Grants {
         Grants {
             under_way: vec![None; config.dies as usize],
             floor: config.gc.floor,
+            most_spared: config.most_spared(),
             die_reserve: die_reserve.into(),
             metadata: metadata_groups(config).into(),
         }
@@ -71,7 +73,10 @@ impl Grants {
         if all < (living * self.die_reserve + self.metadata + 1) * whole + exported {
             return Err(format!("a set was {when} on die {die}: all dies have {all} units and {exported} are promised"));
         }
-        if plain < self.floor {
+        // The groups that GC keeps free take a whole group's data, or another does.
+        let layout = ftl.layout();
+        let least = whole - u64::from(self.most_spared * layout.units_per_group / layout.wordlines());
+        if plain == 0 && u64::from(self.floor) * least < whole {
             return Err(format!("a set was {when} on die {die}, which has {plain} free groups without spared wordlines"));
         }
         Ok(())

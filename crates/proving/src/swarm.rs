@@ -424,11 +424,13 @@ pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
             scenario.config.most_spared() + declaration.asks_spared(&choice.values(), &tables(scenario.config.sheet.geometry.layers));
         spare(most, scenario);
         if scenario.config.spared_max == most && draw.happens(0.5) {
-            // Of all tables, only what it asks for: nothing else of the scenario changes.
+            // Only what it asks for: nothing else of the scenario changes.
+            declaration.needs.iter().for_each(|need| (need.feature().grant)(&mut scenario.config.sheet.capabilities));
             if declaration.has_need(Need::Table(Table::Guard)) {
                 scenario.config.tables.guard = tables(scenario.config.sheet.geometry.layers).guard;
             }
             scenario.config.techniques.push(choice);
+            leave_reads(&mut scenario.config);
         }
     }
 }

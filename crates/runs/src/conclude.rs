@@ -3,7 +3,9 @@
 use wordline_drive::Watched;
 use wordline_engine::BlockView;
 use wordline_figures::vertrace::VerTraceResult;
-use wordline_figures::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, TechniqueResult, conclude};
+use wordline_figures::{
+    CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, SparedResult, TechniqueResult, conclude,
+};
 use wordline_pages::phrases::warnings;
 use wordline_plan::Plan;
 
@@ -21,6 +23,7 @@ pub(crate) struct Measurement {
     is_steady: bool,
     cost: Cost,
     rewrites: Vec<RewritesResult>,
+    spared: Option<SparedResult>,
     techniques: Vec<TechniqueResult>,
     /// Free block groups at the beginning of the window and at its end.
     free_groups: [u64; 2],
@@ -39,6 +42,7 @@ impl Measurement {
             is_steady,
             cost: window.cost(),
             rewrites: window.rewrites(drive),
+            spared: window.spared(drive),
             techniques: window.techniques(drive),
             free_groups: [window.free_groups(), drive.free_groups()],
         }
@@ -49,7 +53,7 @@ impl Measurement {
         let identity = Identity { event_log_hash: self.event_log_hash, steady: self.is_steady, ..identity };
         let (mut result, detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
         result.vertrace = self.vertrace;
-        (result.rewrites, result.techniques) = (self.rewrites, self.techniques);
+        (result.rewrites, result.spared, result.techniques) = (self.rewrites, self.spared, self.techniques);
         result.warnings = warnings::of_run(&result);
         [result.blocks.free_at_begin, result.blocks.free_at_end] = self.free_groups.map(Some);
         let Settled { violations: later, not_made } = settled;

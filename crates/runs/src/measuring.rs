@@ -1,8 +1,10 @@
 //! The measured window of a run: what a drive had counted when it began, so that results have what was counted since.
 
-use wordline_drive::{AnswerCounts, Census, Hook, Hooks, RewriteCounts, TechniqueCounts, Watched, Why};
+use wordline_drive::{AnswerCounts, Census, Hook, Hooks, RewriteCounts, SpareCounts, TechniqueCounts, Watched, Why};
 use wordline_engine::Observer;
-use wordline_figures::{AnswersResult, CensusResult, CensusRow, Cost, NumberResult, QuestionResult, RewritesResult, TechniqueResult};
+use wordline_figures::{
+    AnswersResult, CensusResult, CensusRow, Cost, NumberResult, QuestionResult, RewritesResult, SparedResult, TechniqueResult,
+};
 use wordline_units::Cause;
 
 use crate::cost::Stopwatch;
@@ -13,6 +15,7 @@ pub struct Measuring {
     cost: Stopwatch,
     rewrites: Vec<(Cause, RewriteCounts)>,
     techniques: Vec<TechniqueCounts>,
+    spared: Option<SpareCounts>,
     free_groups: u64,
 }
 
@@ -22,6 +25,7 @@ impl Measuring {
         Measuring {
             rewrites: drive.rewrites(),
             techniques: drive.technique_counts(),
+            spared: drive.spare_counts(),
             free_groups: drive.free_groups(),
             cost: Stopwatch::start(),
         }
@@ -41,6 +45,22 @@ impl Measuring {
     pub(crate) fn rewrites<O: Observer>(&self, drive: &Watched<O>) -> Vec<RewritesResult> {
         let earlier = |of: Cause| self.rewrites.iter().find(|(known, _)| *known == of).map(|(_, counts)| *counts).unwrap_or_default();
         drive.rewrites().into_iter().filter_map(|(cause, counts)| rewrites(cause, counts.since(&earlier(cause)))).collect()
+    }
+
+    /// Erases of `drive` since the window began that leave wordlines without data; `None`: it orders none.
+    pub(crate) fn spared<O: Observer>(&self, drive: &Watched<O>) -> Option<SparedResult> {
+        let SpareCounts { granted, refused, taken_back, made_plain } = drive.spare_counts()?.since(&self.spared.unwrap_or_default());
+        let [refused_for_die, refused_for_capacity, refused_for_gc, refused_as_full] = refused;
+        Some(SparedResult {
+            granted,
+            refused_for_die,
+            refused_for_capacity,
+            refused_for_gc,
+            refused_as_full,
+            taken_back,
+            made_whole: made_plain,
+            idle_share: drive.idle_share(),
+        })
     }
 
     /// Answers of the techniques of `drive` since the window began.

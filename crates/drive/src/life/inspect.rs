@@ -3,7 +3,7 @@
 use wordline_engine::{BlockState, BlockView};
 use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::counts::TechniqueCounts;
-use wordline_ftl::{BlockGroup, Firmware, RewriteCounts, UnitAddr};
+use wordline_ftl::{BlockGroup, Firmware, RewriteCounts, SpareCounts, UnitAddr};
 use wordline_units::{BlockId, Cause, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
 
 use crate::machine::Machine;
@@ -21,6 +21,24 @@ pub(crate) fn rewrites(machine: &Machine) -> Vec<(Cause, RewriteCounts)> {
 /// Counts of what techniques were asked and of what became of their answers, of all cores together.
 pub(crate) fn technique_counts(machine: &Machine) -> Vec<TechniqueCounts> {
     TechniqueCounts::sums(machine.ftls().iter().map(Firmware::technique_counts))
+}
+
+/// Erases that were ordered to leave wordlines without data, by what became of them; `None`: the drive orders none.
+pub(crate) fn spare_counts(machine: &Machine) -> Option<SpareCounts> {
+    let cores = || machine.ftls().iter();
+    cores().any(Firmware::can_spare).then(|| cores().fold(SpareCounts::default(), |sum, ftl| sum.plus(&ftl.spare_counts())))
+}
+
+/// Share of the units of block groups in service that lies on wordlines without data.
+pub(crate) fn idle_share(machine: &Machine) -> f64 {
+    let of = |ftl: &Firmware| {
+        let (groups, whole) = (ftl.groups(), u64::from(ftl.layout().data_units));
+        let in_service =
+            (0..ftl.layout().group_count() as u32).map(BlockGroup).filter(|&group| !matches!(groups.use_of(group), Use::Bad | Use::Lost));
+        in_service.fold([0, 0], |[usable, all], group| [usable + u64::from(groups.usable(group)), all + whole])
+    };
+    let [usable, all] = machine.ftls().iter().map(of).fold([0, 0], |sum, of| [sum[0] + of[0], sum[1] + of[1]]);
+    if all > 0 { 1.0 - usable as f64 / all as f64 } else { 0.0 }
 }
 
 /// Number of free block groups of all dies together.

@@ -59,6 +59,8 @@ pub enum Bound {
     Retirement,
     /// A part of a die has failed. A leap knows only blocks that go on as they did.
     Failure,
+    /// A technique still tries how it goes on.
+    Unsettled,
 }
 
 /// Result of a leap.
@@ -278,6 +280,9 @@ pub(crate) fn leap_bound(machine: &Machine, times: u32) -> (u32, Bound) {
     let (dies, ftls) = (machine.dies(), machine.ftls());
     if dies.have_failures() || ftls.iter().any(|ftl| ftl.failed_dies().next().is_some()) {
         return (0, Bound::Failure);
+    }
+    if !ftls.iter().all(Firmware::is_settled) {
+        return (0, Bound::Unsettled);
     }
     let mut bound = (times, Bound::Asked);
     for (core, ftl) in (0..).zip(ftls) {

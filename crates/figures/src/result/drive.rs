@@ -15,6 +15,7 @@ use super::latency::{ByOp, Latency, PriorityLatency, StageMeans};
 use super::load::{InFlight, SaturatedResult, Utilisation};
 use super::phase::PhaseResult;
 use super::rewrites::RewritesResult;
+use super::spared::SparedResult;
 use super::techniques::TechniqueResult;
 use super::trace::TraceResult;
 use super::waits::{StopsResult, WaitResult};
@@ -112,6 +113,9 @@ pub struct DriveResult {
     /// Rewrites of block groups by cause. Absent where none were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<RewritesResult>,
+    /// Erases that leave wordlines without data. Absent where no technique orders them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spared: Option<SparedResult>,
     /// Techniques that are switched on, with what they were asked and what became of their answers. Absent where none is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub techniques: Vec<TechniqueResult>,

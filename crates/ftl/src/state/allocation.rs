@@ -7,6 +7,7 @@ use wordline_units::{Cause, DieId};
 
 use crate::state::Core;
 use crate::state::die::Die;
+use crate::state::grants::whole_groups;
 use crate::state::layout::BlockGroup;
 use crate::state::work::Stream;
 
@@ -40,7 +41,7 @@ fn place_of_any(core: &Core, die: DieId, stream: Stream) -> Option<usize> {
 }
 
 fn place_among(core: &Core, die: DieId, stream: Stream, places: &[usize]) -> Option<usize> {
-    let spared: Vec<usize> = if core.groups().can_spare() && leaves_plain(core, die) {
+    let spared: Vec<usize> = if leaves_plain(core, die) {
         places.iter().copied().filter(|&place| !core.groups().is_plain(core.die(die).free_group(place))).collect()
     } else {
         Vec::new()
@@ -49,9 +50,10 @@ fn place_among(core: &Core, die: DieId, stream: Stream, places: &[usize]) -> Opt
 }
 
 /// True if data is to take groups with spared wordlines first: those without are left to metadata, and to what GC moves on `die`.
-fn leaves_plain(core: &Core, die: DieId) -> bool {
-    plain_groups(core) <= core.settings().plain_groups
-        || core.groups().guarded().is_some_and(|spared| spared.room().of(die).plain <= core.settings().gc.floor)
+pub(crate) fn leaves_plain(core: &Core, die: DieId) -> bool {
+    core.groups().can_spare()
+        && (plain_groups(core) <= core.settings().plain_groups
+            || core.groups().guarded().is_some_and(|spared| spared.room().of(die).plain <= whole_groups(core)))
 }
 
 /// Free groups that a die keeps when metadata takes one.

@@ -4,7 +4,8 @@
 //!
 //! - usable units of the die's groups in service, less its reserve, hold its valid units and one group more; those of all dies hold the units promised to the
 //!   host and one group more;
-//! - beside this one, as many groups of the die are free and plain as GC keeps free, so a victim always has a whole group to go to;
+//! - the groups that GC keeps free hold a whole group's data even if erases have spared their most; where they do not, one more group of the die is free and
+//!   plain. So a victim always has room to go to;
 //! - the group holds more than GC has moved out of it.
 //!
 //! A granted set counts from the order of its erase on, so two dies are never granted the same room. Changes until the end of the erase are counted there.
@@ -15,6 +16,7 @@ use crate::state::Core;
 use crate::state::allocation::lacks_plain_groups;
 use crate::state::layout::BlockGroup;
 use crate::state::room::{DieRoom, SpareCounts};
+use crate::state::spared::least_usable;
 
 /// Reason for which an erase is plain although a set was ordered for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,10 +93,17 @@ fn refuses(core: &Core, group: BlockGroup, after: u32) -> Option<Refusal> {
     if is_short(all.saturating_sub(room.granted()), reserve, u64::from(core.map().exported())) {
         return Some(Refusal::Dies);
     }
-    if own.plain < settings.gc.floor {
+    if own.plain < whole_groups(core) {
         return Some(Refusal::Free);
     }
     (u64::from(room.moved(group)) + counters >= after).then_some(Refusal::Moved)
+}
+
+/// Free groups without spared wordlines that a die keeps for GC, so that a victim always has room to go to.
+pub(crate) fn whole_groups(core: &Core) -> u32 {
+    let (settings, layout) = (core.settings(), core.layout());
+    let least = settings.gc.floor.saturating_mul(least_usable(layout, settings.spared_max));
+    u32::from(least < layout.data_units)
 }
 
 /// True if `group`, whose erase has just ended, must be erased once more: it has spared wordlines, and the room that was counted on at its order is gone.
@@ -142,9 +151,13 @@ mod tests {
 
     /// A core of dies of ten groups of four wordlines of 12 units, three groups of each in reserve, with `exported` units promised.
     fn core(dies: u32, exported: u32) -> Core {
+        build(&config(dies, exported)).core
+    }
+
+    fn config(dies: u32, exported: u32) -> Config {
         let mut sheet = small(64).sheet;
         sheet.capabilities.guarded_erase = true;
-        build(&Config { dies, spared_max: 2, exported_units: exported, sheet, ..small(64) }).core
+        Config { dies, spared_max: 2, exported_units: exported, sheet, ..small(64) }
     }
 
     /// Group of `die` that GC has emptied of `moved` units, and whose next erase is to spare `wordlines`.
@@ -247,6 +260,14 @@ mod tests {
             core.groups_mut().open(group);
         }
         assert_eq!(order(&mut core, ONE, 0, 1), Err(Refusal::Free as usize), "it was the last");
+        // Two groups of which two of four wordlines are spared hold what one without holds.
+        let mut core = build(&Config { gc: crate::config::GcConfig { floor: 2, ..small(64).gc }, ..config(1, 64) }).core;
+        assert_eq!(whole_groups(&core), 0);
+        for _ in 0..9 {
+            let group = allocation::allocate(&mut core, ONE, Stream::Host).expect("ten are free");
+            core.groups_mut().open(group);
+        }
+        assert!(order(&mut core, ONE, 0, 1).is_ok(), "no other is free");
     }
 
     #[test]

@@ -17,6 +17,29 @@ pub struct SpareCounts {
     pub made_plain: u64,
 }
 
+impl SpareCounts {
+    /// Counts since `before`, of the same core.
+    #[must_use]
+    pub fn since(self, before: &SpareCounts) -> SpareCounts {
+        self.with(before, |now, then| now - then)
+    }
+
+    /// Counts of both.
+    #[must_use]
+    pub fn plus(self, other: &SpareCounts) -> SpareCounts {
+        self.with(other, |one, other| one + other)
+    }
+
+    fn with(self, other: &SpareCounts, of: impl Fn(u64, u64) -> u64) -> SpareCounts {
+        SpareCounts {
+            granted: of(self.granted, other.granted),
+            refused: std::array::from_fn(|refusal| of(self.refused[refusal], other.refused[refusal])),
+            taken_back: of(self.taken_back, other.taken_back),
+            made_plain: of(self.made_plain, other.made_plain),
+        }
+    }
+}
+
 /// Purpose of a block group, as far as room goes by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {

@@ -165,6 +165,11 @@ impl SparedWordlines {
         &self.settings[usize::from(die.0)]
     }
 
+    /// Wordlines that take no data after the erase of `die` that was ordered last.
+    pub(crate) fn next_of(&self, die: DieId) -> WordlineSet {
+        self.under_way[usize::from(die.0)]
+    }
+
     /// End the erase of `group`, which was the last of its die. The group was held for `from` and is free.
     pub(crate) fn erased(&mut self, group: BlockGroup, from: Held) {
         self.end(group, (from, Held::Free), self.under_way[usize::from(self.layout.die(group).0)]);

@@ -147,6 +147,8 @@ pub enum Need {
     ProgramSettings,
     /// The die spares wordlines in erases.
     GuardedErase,
+    /// The die programs wordlines in any order, and may leave some out.
+    AnyOrder,
     /// The die tells of erases.
     EraseTrace,
     /// The die can sanitise in this way.
@@ -199,6 +201,7 @@ impl Need {
                 ability(&["capabilities.program_settings"], |offer| offer.die.program_settings, |die| die.program_settings = true)
             }
             Need::GuardedErase => ability(&["capabilities.guarded_erase"], |offer| offer.die.guarded_erase, |die| die.guarded_erase = true),
+            Need::AnyOrder => ability(&["capabilities.any_order"], |offer| offer.die.any_order, |die| die.any_order = true),
             Need::EraseTrace => ability(&["capabilities.erase_trace"], |offer| offer.die.erase_trace, |die| die.erase_trace = true),
             Need::Sanitise(Sanitisation::LockPage) => {
                 timed(&["timing.t_lock_page"], |offer| offer.die.page_lock, |die| die.page_lock = true)

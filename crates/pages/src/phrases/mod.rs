@@ -4,6 +4,7 @@ pub(crate) mod comparison;
 pub(crate) mod drive;
 pub mod failures;
 pub(crate) mod rewrites;
+pub(crate) mod spared;
 pub mod techniques;
 pub mod trace;
 pub mod warnings;

@@ -6,7 +6,7 @@ use wordline_figures::catalogue::{self, Depth, Line};
 use wordline_figures::result::{DriveResult, Latency, Wordlines};
 
 use crate::number::{count, fit, number, percent, share};
-use crate::phrases::{drive as of_drive, rewrites, techniques, warnings};
+use crate::phrases::{drive as of_drive, rewrites, spared, techniques, warnings};
 
 use super::layout::{line, prose};
 use super::{classes, jobs, lines, phases, versions};
@@ -147,6 +147,9 @@ fn operations(text: &mut String, drive: &DriveResult) {
     }
     named(text, drive, "lost", Line::Lost);
     errors(text, drive);
+    if let Some(of) = &drive.spared {
+        line(text, &format!("  {:<13}{}", "spared", spared::row(of, drive.erases)));
+    }
     for (at, of) in drive.rewrites.iter().enumerate() {
         line(text, &format!("  {:<13}{}", if at == 0 { "rewrites" } else { "" }, rewrites::row(of)));
     }

@@ -5,7 +5,7 @@
 //!                                                                                     └── too many are ──► end of the block's life
 //! ```
 //!
-//! A lost wordline is erased like the others and not programmed, so a die needs no ability for it, and what a block can hold never grows again.
+//! A lost wordline is erased like the others and not programmed, so a die must take the wordlines after it without it; what a block can hold never grows again.
 
 use wordline_flash::Status;
 use wordline_units::{Wear, WordlineSet};
@@ -13,7 +13,7 @@ use wordline_units::{Wear, WordlineSet};
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::census::Census;
-use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{
     Amount, Ask, Card, Ctx, EraseReport, IdleWordlines, Memo, News, Persists, ReadReport, Technique, Why, Worn, ignores,
@@ -36,7 +36,7 @@ pub const DECLARATION: Declaration = Declaration {
     },
     about: "wordlines that reads show to be worn out are not programmed any more, and a block with too many of them is at its end (001 §3.4.2).",
     params: Params::ALL,
-    needs: &[],
+    needs: &[Need::AnyOrder],
 };
 
 params! {
