@@ -170,10 +170,18 @@ fn leave_reads(config: &mut Config) {
     if !config.techniques.iter().any(|choice| choice.declaration().card.hooks.has(Hook::Unmeasured)) {
         return;
     }
+    raise_reads(config, READS_LEAST);
+    if let Some(over) = config.overread() {
+        raise_reads(config, over.measured + 1);
+    }
+}
+
+/// Let no technique have a group rewritten after fewer reads than `least`.
+fn raise_reads(config: &mut Config, least: u32) {
     for choice in &mut config.techniques {
         let Declaration { card, params, .. } = choice.declaration();
         let raised = |(param, value): (&Param, Value)| match value {
-            Value::Count(reads) if param.key == "reads_max" => Value::Count(reads.max(READS_LEAST)),
+            Value::Count(reads) if param.key == "reads_max" => Value::Count(reads.max(least)),
             Value::Flag(_) | Value::Count(_) | Value::Span(_) | Value::Word(_) => value,
         };
         let values: Vec<Value> = params.iter().zip(choice.values()).map(raised).collect();
