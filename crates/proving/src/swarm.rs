@@ -430,8 +430,11 @@ pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
         let choice = tried(declaration, draw);
         let most =
             scenario.config.most_spared() + declaration.asks_spared(&choice.values(), &tables(scenario.config.sheet.geometry.layers));
+        if !draw.happens(0.2) || !has_room_for_memos(&scenario.config, choice) {
+            continue;
+        }
         spare(most, scenario);
-        if scenario.config.spared_max == most && draw.happens(0.5) {
+        if scenario.config.spared_max == most {
             // Only what it asks for: nothing else of the scenario changes.
             declaration.needs.iter().for_each(|need| (need.feature().grant)(&mut scenario.config.sheet.capabilities));
             if declaration.has_need(Need::Table(Table::Guard)) {
@@ -441,6 +444,13 @@ pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
             leave_reads(&mut scenario.config);
         }
     }
+}
+
+/// True if the drive with this technique, too, could keep data: its journal has room for the memos.
+fn has_room_for_memos(config: &Config, choice: Choice) -> bool {
+    let mut keeping = Config { keeps_data: true, recovers: true, ..config.clone() };
+    keeping.techniques.push(choice);
+    wordline_ftl::fits(&keeping).is_ok()
 }
 
 /// A stand-in for techniques that nobody has written yet, and room for the places that it asks for. Drawn apart from all else.
