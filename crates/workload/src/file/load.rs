@@ -104,7 +104,8 @@ impl FileLoad {
             goal: (blocks as f64 * (spec.warm_up + spec.length)) as u64,
             spec,
         };
-        for set in &load.spec.sets {
+        // Where nothing creates files, those of the beginning are cut to their set.
+        for (_, set) in load.spec.sets.iter().enumerate().filter(|&(number, _)| of.creates(number)) {
             let most = set.size.bounds().1.map_or(set.size.mean(), |most| most.0 as f64);
             if most > load.level as f64 * block as f64 {
                 let (size, level) = (Bytes(most as u64), Bytes(load.level * block));

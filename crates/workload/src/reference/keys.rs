@@ -254,7 +254,7 @@ pub(super) const FILES: [Part; 6] = [
             key("name", "text", "", "name of the set"),
             key("share", "share", "", "share of the prefilled space"),
             key("files", "whole number", "", "number of files, in proportion to those of the other sets"),
-            key("size", "size", "", "size of a new file"),
+            key("size", "size", "", "size of a new file; one of the beginning is cut to what its set has left"),
             key("write", "size", "`size`", "size of a write"),
             key("read", "size", "`\"1 MiB\"`", "the largest read request"),
             key("room", "name of a set", "itself", "the set whose files are deleted where this one's find no room"),
