@@ -1,6 +1,6 @@
 //! The workloads of files that come with the program: the files under `studies/workloads` that have sets.
 
-pub(crate) const FILES: [(&str, &str); 18] = [
+pub(crate) const FILES: [(&str, &str); 26] = [
     ("mobile", include_str!("../../../../studies/workloads/mobile.toml")),
     ("mailserver", include_str!("../../../../studies/workloads/mailserver.toml")),
     ("fileserver", include_str!("../../../../studies/workloads/fileserver.toml")),
@@ -19,4 +19,12 @@ pub(crate) const FILES: [(&str, &str); 18] = [
     ("rcftl-ntrx", include_str!("../../../../studies/workloads/rcftl-ntrx.toml")),
     ("rcftl-varmail", include_str!("../../../../studies/workloads/rcftl-varmail.toml")),
     ("rcftl-fileserver", include_str!("../../../../studies/workloads/rcftl-fileserver.toml")),
+    ("msr-proj0", include_str!("../../../../studies/workloads/msr-proj0.toml")),
+    ("msr-prxy1", include_str!("../../../../studies/workloads/msr-prxy1.toml")),
+    ("msr-prxy0", include_str!("../../../../studies/workloads/msr-prxy0.toml")),
+    ("msr-src10", include_str!("../../../../studies/workloads/msr-src10.toml")),
+    ("msr-proj2", include_str!("../../../../studies/workloads/msr-proj2.toml")),
+    ("longftl-oltp", include_str!("../../../../studies/workloads/longftl-oltp.toml")),
+    ("longftl-fileserver", include_str!("../../../../studies/workloads/longftl-fileserver.toml")),
+    ("longftl-varmail", include_str!("../../../../studies/workloads/longftl-varmail.toml")),
 ];
