@@ -575,16 +575,6 @@ impl Firmware {
         self.rooms.core.groups_mut().spare_next(group, wordlines)
     }
 
-    /// Wordlines that take no data after the erase of `die` that was ordered last.
-    pub fn idle_next(&self, die: DieId) -> WordlineSet {
-        self.core().groups().guarded().map_or(WordlineSet::NONE, |spared| spared.next_of(die))
-    }
-
-    /// True if erases of this core may leave wordlines without data.
-    pub fn can_spare(&self) -> bool {
-        self.core().groups().can_spare()
-    }
-
     /// True if every technique goes on as it does now while the load does.
     pub fn is_settled(&self) -> bool {
         self.rooms.panel.is_settled()

@@ -279,7 +279,7 @@ impl Harness {
         }
         let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
         let told = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
-        let spared = self.ftl.idle_next(die);
+        let spared = self.ftl.groups().idle_next(die);
         assert!(told.iter().all(|wordline| spared.has(wordline)), "die {die} spares a wordline that is to take data");
         assert!(spared.len() <= self.scenario.config.most_spared() && is_set == (self.scenario.config.most_spared() > 0));
         if !spared.is_empty() {

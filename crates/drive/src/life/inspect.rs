@@ -26,7 +26,7 @@ pub(crate) fn technique_counts(machine: &Machine) -> Vec<TechniqueCounts> {
 /// Erases that were ordered to leave wordlines without data, by what became of them; `None`: the drive orders none.
 pub(crate) fn spare_counts(machine: &Machine) -> Option<SpareCounts> {
     let cores = || machine.ftls().iter();
-    cores().any(Firmware::can_spare).then(|| cores().fold(SpareCounts::default(), |sum, ftl| sum.plus(&ftl.spare_counts())))
+    cores().any(|ftl| ftl.groups().can_spare()).then(|| cores().fold(SpareCounts::default(), |sum, ftl| sum.plus(&ftl.spare_counts())))
 }
 
 /// Share of the units of block groups in service that lies on wordlines without data.

@@ -40,7 +40,6 @@ pub(crate) fn watched_by(panel: &Panel) -> Watched {
         erases: panel.asks(Ask::EraseTrace),
         one_program: panel.asks(Ask::OneProgram),
         load: panel.asks(Ask::BufferLoad),
-        written: panel.asks(Ask::Written),
     }
 }
 

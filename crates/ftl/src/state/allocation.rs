@@ -7,7 +7,6 @@ use wordline_units::{Cause, DieId};
 
 use crate::state::Core;
 use crate::state::die::Die;
-use crate::state::grants::whole_groups;
 use crate::state::layout::BlockGroup;
 use crate::state::work::Stream;
 
@@ -53,7 +52,7 @@ fn place_among(core: &Core, die: DieId, stream: Stream, places: &[usize]) -> Opt
 pub(crate) fn leaves_plain(core: &Core, die: DieId) -> bool {
     core.groups().can_spare()
         && (plain_groups(core) <= core.settings().plain_groups
-            || core.groups().guarded().is_some_and(|spared| spared.room().of(die).plain <= whole_groups(core)))
+            || core.groups().guarded().is_some_and(|spared| spared.room().of(die).plain <= spared.whole_groups(core.settings().gc.floor)))
 }
 
 /// Free groups that a die keeps when metadata takes one.

@@ -16,7 +16,6 @@ use crate::state::Core;
 use crate::state::allocation::lacks_plain_groups;
 use crate::state::layout::BlockGroup;
 use crate::state::room::{DieRoom, SpareCounts};
-use crate::state::spared::least_usable;
 
 /// Reason for which an erase is plain although a set was ordered for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +76,8 @@ fn count(core: &mut Core, count: impl FnOnce(&mut SpareCounts)) {
 /// Reason for which the erase of `group` may not leave it with `after` usable units, if there is one.
 fn refuses(core: &Core, group: BlockGroup, after: u32) -> Option<Refusal> {
     let (settings, layout) = (core.settings(), core.layout());
-    let room = core.groups().guarded()?.room();
+    let spared = core.groups().guarded()?;
+    let room = spared.room();
     let (own, whole) = (room.of(layout.die(group)), u64::from(layout.data_units));
     // The last program unit of each group may be that of counters.
     let counters = if settings.counters { u64::from(layout.units_per_program) } else { 0 };
@@ -93,17 +93,10 @@ fn refuses(core: &Core, group: BlockGroup, after: u32) -> Option<Refusal> {
     if is_short(all.saturating_sub(room.granted()), reserve, u64::from(core.map().exported())) {
         return Some(Refusal::Dies);
     }
-    if own.plain < whole_groups(core) {
+    if own.plain < spared.whole_groups(settings.gc.floor) {
         return Some(Refusal::Free);
     }
     (u64::from(room.moved(group)) + counters >= after).then_some(Refusal::Moved)
-}
-
-/// Free groups without spared wordlines that a die keeps for GC, so that a victim always has room to go to.
-pub(crate) fn whole_groups(core: &Core) -> u32 {
-    let (settings, layout) = (core.settings(), core.layout());
-    let least = settings.gc.floor.saturating_mul(least_usable(layout, settings.spared_max));
-    u32::from(least < layout.data_units)
 }
 
 /// True if `group`, whose erase has just ended, must be erased once more: it has spared wordlines, and the room that was counted on at its order is gone.
@@ -262,7 +255,7 @@ mod tests {
         assert_eq!(order(&mut core, ONE, 0, 1), Err(Refusal::Free as usize), "it was the last");
         // Two groups of which two of four wordlines are spared hold what one without holds.
         let mut core = build(&Config { gc: crate::config::GcConfig { floor: 2, ..small(64).gc }, ..config(1, 64) }).core;
-        assert_eq!(whole_groups(&core), 0);
+        assert_eq!(core.groups().guarded().map(|spared| spared.whole_groups(2)), Some(0));
         for _ in 0..9 {
             let group = allocation::allocate(&mut core, ONE, Stream::Host).expect("ten are free");
             core.groups_mut().open(group);

@@ -140,9 +140,9 @@ impl BlockGroups {
 
     // Spared wordlines.
 
-    /// True if the core orders guarded erases.
+    /// True if erases may leave wordlines without data.
     #[inline]
-    pub(crate) fn can_spare(&self) -> bool {
+    pub fn can_spare(&self) -> bool {
         self.spared.is_some()
     }
 
@@ -205,10 +205,12 @@ impl BlockGroups {
 
     /// Begin the erase of `group`. `is_plain`: it spares nothing, whatever was ordered. Returns true if it has settings.
     pub(crate) fn begin_erase(&mut self, group: BlockGroup, is_plain: bool) -> bool {
-        self.spared.as_mut().is_some_and(|spared| {
-            spared.begin(group, is_plain);
-            true
-        })
+        self.spared.as_mut().map(|spared| spared.begin(group, is_plain)).is_some()
+    }
+
+    /// Wordlines that take no data after the erase of `die` that was ordered last.
+    pub fn idle_next(&self, die: DieId) -> WordlineSet {
+        self.spared.as_ref().map_or(WordlineSet::NONE, |spared| spared.next_of(die))
     }
 
     /// Settings of the erase of `die` that was ordered last.

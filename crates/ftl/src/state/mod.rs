@@ -46,6 +46,7 @@ pub(crate) mod wear;
 pub(crate) mod withheld;
 pub mod wordline_order;
 pub(crate) mod work;
+pub(crate) mod written;
 
 use barriers::Barriers;
 use beginning::{Beginning, Watched};
@@ -70,7 +71,7 @@ use services::{OwnMemos, ServiceRoom};
 use settings::Settings;
 use stops::Busy;
 use trimmed::TrimmedParts;
-use view::{Demand, View, Written};
+use view::{Demand, View};
 use work::{Activity, Stream};
 
 use crate::util::list::Slab;
@@ -117,8 +118,6 @@ pub(crate) struct Core {
     load: Option<Box<BufferLoad>>,
     /// Number of reads that each read of the host stands for: more than one in a leap over reads.
     read_times: u32,
-    /// Sums of what was programmed, where a technique asks for them.
-    written: Written,
 }
 
 impl Core {
@@ -161,7 +160,6 @@ impl Core {
             watched,
             load: watched.load.then(|| Box::new(BufferLoad::new(settings.buffer.load_window, Nanos::ZERO))),
             read_times: 1,
-            written: Written::default(),
             settings,
             layout,
         }
@@ -250,29 +248,8 @@ impl Core {
     /// View of the tables for techniques.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        let demand = Demand {
-            settings: &self.settings,
-            requests: &self.requests,
-            buffer: &self.buffer,
-            load: self.load.as_deref(),
-            written: &self.written,
-        };
+        let demand = Demand { settings: &self.settings, requests: &self.requests, buffer: &self.buffer, load: self.load.as_deref() };
         View::new(&self.groups, &self.dies, self.services.get(), self.now).with(demand)
-    }
-
-    /// Count a program unit that was programmed, of which `host` units are new data of the host.
-    #[cold]
-    fn count_written(&mut self, host: usize) {
-        self.written.host += host as u64;
-        self.written.programmed += u64::from(self.layout.units_per_program);
-    }
-
-    /// Note that a program unit with `batch` was programmed, or copied if that is empty.
-    #[inline]
-    pub(crate) fn note_written(&mut self, batch: &[work::Entry]) {
-        if self.watched.written {
-            self.count_written(batch.iter().filter(|entry| matches!(entry, work::Entry::Host { .. })).count());
-        }
     }
 
     /// Instant of the call that is being answered.

@@ -104,6 +104,12 @@ impl SparedWordlines {
         least_usable(&self.layout, self.next.get(&group).map_or(0, |idle| idle.all(self.layout.data_wordlines()).len()))
     }
 
+    /// Free groups without spared wordlines that a die keeps for GC, which keeps `floor` groups free, so that a victim always has room to go to: none where
+    /// those hold a whole group's data even if erases have spared their most.
+    pub(crate) fn whole_groups(&self, floor: u32) -> u32 {
+        u32::from(floor.saturating_mul(least_usable(&self.layout, self.most)) < self.layout.data_units)
+    }
+
     /// Room of each die.
     pub(crate) fn room(&self) -> &RoomTable {
         &self.room

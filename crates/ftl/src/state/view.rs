@@ -11,6 +11,7 @@ use crate::state::request::Requests;
 use crate::state::services::Services;
 use crate::state::settings::Settings;
 use crate::state::warm_clock::{Day, Kept};
+pub use crate::state::written::Written;
 
 /// Read-only view of the core's tables.
 #[derive(Clone, Copy)]
@@ -22,15 +23,6 @@ pub struct View<'a> {
     now: Nanos,
 }
 
-/// Sums of what a core has programmed since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Units of the host's new data.
-    pub host: u64,
-    /// Units of all program units that hold data.
-    pub programmed: u64,
-}
-
 /// State that shows the demand of the host for room. A view is made for each question, so these are looked at only where a technique asks.
 #[derive(Clone, Copy)]
 pub(crate) struct Demand<'a> {
@@ -39,7 +31,6 @@ pub(crate) struct Demand<'a> {
     pub buffer: &'a Buffer,
     /// Load of the buffer, where a technique asks for it.
     pub load: Option<&'a BufferLoad>,
-    pub written: &'a Written,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -109,11 +100,6 @@ impl<'a> View<'a> {
         self.dies[die].is_short(self.demand.map_or(0, |demand| demand.settings.gc.start))
     }
 
-    /// Sums of what was programmed since the core started; nothing where no technique asks for it.
-    pub fn written(&self) -> Written {
-        self.demand.map_or_else(Written::default, |demand| *demand.written)
-    }
-
     /// Share of the write buffer in use, as a mean over `buffer.load_window`; `None`: no technique asks for it.
     pub fn buffer_load(&self) -> Option<f64> {
         let demand = self.demand?;
@@ -136,6 +122,11 @@ impl<'a> View<'a> {
     /// Present day of the warm clock.
     pub fn today(&self) -> Option<Day> {
         Some(self.services?.clock().today(self.now))
+    }
+
+    /// Sums of what was programmed since the core started.
+    pub fn written(&self) -> Option<Written> {
+        Some(*self.services?.written())
     }
 
     /// Time since the first program of `group`; `None` also where it has not been programmed since its erase.

@@ -26,6 +26,8 @@ pub mod wear_index;
 pub mod why;
 pub mod work;
 
+pub use guarded_erase::Selector as ModeSelector;
+
 macro_rules! techniques {
     ($($name:ident $(($params:ident))? in $module:ident;)*) => {
         $(pub mod $module;)*

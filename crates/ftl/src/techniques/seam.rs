@@ -452,7 +452,7 @@ pub enum Ask {
     /// Provenance of all data: [`View::copies`], [`View::born`] and [`CopyReport::copies`]. It brings the warm clock with it, by whose days it goes, and
     /// outlasts a power cut.
     Provenance,
-    /// The warm clock: [`View::kept`], [`View::today`] and [`EraseReport::rest`].
+    /// The warm clock, with sums of what was programmed: [`View::kept`], [`View::today`], [`View::written`] and [`EraseReport::rest`].
     WarmClock,
     /// Load of the write buffer: [`View::buffer_load`].
     BufferLoad,
@@ -469,8 +469,6 @@ pub enum Ask {
     /// Wordlines that hold no data after an erase, for [`Technique::erase_settings`]: at most as many after one erase. The demands of several techniques add
     /// up, as their sets may be apart. A set is granted only where there is room for it.
     Spared(Amount),
-    /// Sums of what was programmed: [`View::written`].
-    Written,
 }
 
 /// Amount of a service that a technique asks for.

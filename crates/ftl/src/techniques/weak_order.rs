@@ -23,6 +23,11 @@ impl WeakOrder {
         WeakOrder { rank: (0..site.layout.data_wordlines()).map(rank).collect() }
     }
 
+    /// Creates the order of wordlines with these ranks; the weakest has the least.
+    pub fn of(rank: Vec<u32>) -> WeakOrder {
+        WeakOrder { rank }
+    }
+
     /// Number of wordlines that take data.
     pub fn count(&self) -> u32 {
         self.rank.len() as u32

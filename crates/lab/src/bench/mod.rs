@@ -30,6 +30,7 @@ mod ispp;
 mod layers;
 mod life;
 mod locks;
+mod longftl;
 mod modes;
 mod paftl;
 mod paths;
@@ -41,6 +42,7 @@ mod reprogram;
 mod retries;
 mod sanitise;
 mod sensitivity;
+mod spared;
 mod stages;
 mod told;
 mod versions;
@@ -229,6 +231,8 @@ pub const BENCHES: &[Bench] = &[
     copied::BENCH,
     endurance::BENCH,
     rcftl::BENCH,
+    longftl::BENCH,
+    spared::BENCH,
     modes::BENCH,
     quotas::BENCH,
     told::BENCH,

@@ -84,7 +84,7 @@ impl BadPageManagement {
             fixed: order.weakest(params.fixed.min(params.wordlines_max), |_| 0),
             limits: site.tables.retirement.clone(),
             order,
-            // Of a table with few entries the last is deep.
+            // The last entry of a short table is deep.
             deep: (3 * site.read_entries).div_ceil(4).max(1),
             pages_per_wordline: site.sheet.geometry.cell.bits(),
             lost: vec![WordlineSet::NONE; site.layout.group_count()],

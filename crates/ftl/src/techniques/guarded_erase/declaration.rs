@@ -23,7 +23,7 @@ pub const DECLARATION: Declaration = Declaration {
             Hook::WearOf,
             Hook::Remember,
         ]),
-        asks: &[Ask::Spared(Amount::GuardModes), Ask::Written, Ask::WarmClock, Ask::Slots(2)],
+        asks: &[Ask::Spared(Amount::GuardModes), Ask::WarmClock, Ask::Slots(2)],
         persists: Persists::Memos(
             "the cycles that guarded erases have saved each group, and the mode; without them a group is as worn as its erase count says, and the mode is 0",
         ),

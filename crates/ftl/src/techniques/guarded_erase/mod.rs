@@ -5,8 +5,8 @@
 //!   WAF in intervals ──► selector ──► mode ──► share of erases ─┴──► next erase ──► groups for data of the host first
 //! ```
 //!
-//! A spared wordline takes no data until the next erase, so a mode costs capacity, and capacity costs write amplification. A mode is a number of wordlines and a
-//! share of erases that spare them, from the chip's table with the endurance that it is worth.
+//! A spared wordline takes no data until the next erase, so a mode costs capacity, and capacity costs write amplification. A mode is a number of wordlines and
+//! a share of erases that spare them, from the chip's table with the endurance that it is worth.
 
 mod declaration;
 mod monitor;
@@ -145,7 +145,7 @@ impl GuardedErase {
         let owed = self.owed + share - if is_guarded { WHOLE } else { 0 };
         self.owed = owed.clamp(-OWED_MOST, OWED_MOST);
         if self.params.target == Target::Adaptive
-            && let Some(waf) = self.monitor.erased(ctx.view.written())
+            && let Some(waf) = ctx.view.written().and_then(|written| self.monitor.erased(written))
             && self.selector.measure(waf)
         {
             self.owed = 0;
