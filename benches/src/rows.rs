@@ -81,6 +81,15 @@ pub const ROWS: &[Row] = &[
     Row { name: "copyback, 16K write, steady", drive: "mqsim-b-copyback", peer: Err("segmentation fault"), ..BASE },
     Row { name: "rcftl's base, 16K write", drive: "paper-rcftl-host", overwrites: 0.5, peer: Err("no quotas"), ..BASE },
     Row { name: "rcftl, 16K write", drive: "rcftl", overwrites: 0.5, peer: Err("no quotas"), ..BASE },
+    Row { name: "longftl's base, 16K write", drive: "paper-longftl", overwrites: 0.5, peer: Err("no modes"), ..BASE },
+    Row {
+        name: "longftl, mode 5, 16K write",
+        drive: "longftl-fixed",
+        settings: &["techniques.guarded-erase.mode=5"],
+        overwrites: 0.5,
+        peer: Err("no modes"),
+        ..BASE
+    },
     Row { name: "preemptible reclaim, steady", drive: "mqsim-b-preemptible", peer: Err("no progress"), ..BASE },
     Row { name: "pageftl, physics off, steady", drive: "pageftl", settings: &["cells.physics=false"], peer: NO_CELLS, ..BASE },
     Row { name: "pageftl, physics on, steady", drive: "pageftl", peer: NO_CELLS, ..BASE },

@@ -12,8 +12,8 @@ use wordline_drive::{Config, Pace};
 use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::interactions::{
-    ALIKE, ALL, BURST, BURSTS, COUNTED, PERIOD, RETRIED, RETRIES, STOPPED, WORN, aged, bursts, bursts_by_priority, config, counted,
-    overwrites, retried, stopped, worn,
+    ALIKE, ALL, BURST, BURSTS, COUNTED, GUARDED, PERIOD, RETRIED, RETRIES, STOPPED, WORN, aged, bursts, bursts_by_priority, config,
+    counted, guarded, overwrites, retried, stopped, worn,
 };
 use wordline_units::{FlashOp, HostOp, Priority};
 
@@ -44,6 +44,12 @@ fn label(choice: &Choice) -> (&'static str, String) {
         }
         Choice::RestrictedCopyback(params) => {
             ("quota", format!("classes by {:?}, {} groups of a die open for moved data", params.classes, params.moved_blocks))
+        }
+        Choice::GuardedErase(params) => {
+            ("guard", format!("mode {}, {:?}, survey every {} erases", params.mode, params.target, params.survey_every))
+        }
+        Choice::BadPageManagement(params) => {
+            ("bad pages", format!("{} of up to {} wordlines lost from the first", params.fixed, params.wordlines_max))
         }
         Choice::MigrationMode(params) => ("mode", format!("copies for {:?}", params.foreground)),
         Choice::CopyThreshold(params) => ("fastcopy", format!("by {:?}", params.index)),
@@ -178,6 +184,8 @@ fn page(mut before: Option<Before>) -> String {
     tables(&mut text, (&COUNTED, &with_the_first(&COUNTED, 1)), counted, "\n", before);
     text.push_str(WITH_STOPS);
     tables(&mut text, (&STOPPED, &with_the_first(&STOPPED, 1)), stopped, "\n", before);
+    text.push_str(WITH_SPARED);
+    tables(&mut text, (&GUARDED, &with_the_first(&GUARDED, 1)), guarded, "\n", before);
     text
 }
 
@@ -342,6 +350,14 @@ const WITH_STOPS: &str = "
 
 The drive with retries by rate, whose dies stop programs and erases at steps (44 and 167 us) and at once, and break reads off. The same load with requests of
 four priorities in equal parts. Two tables as above; each set of two has `pSR` in it.
+
+";
+
+const WITH_SPARED: &str = "
+## Where erases leave wordlines without data
+
+The drive with cells, whose dies spare wordlines and program them in any order, with modes of an eighth and a quarter of each block. The same load. Two tables
+as above; each set of two has `guard` in it. `guard` and `bad pages` ask for sets of their own, and a group has the union of both.
 
 ";
 

@@ -93,7 +93,7 @@ impl Flash {
         ((u32::from(die) * self.layout.planes + u32::from(plane)) * self.blocks_per_plane + u32::from(block)) as usize
     }
 
-    /// How many blocks there are, all dies and planes together.
+    /// Number of blocks, all dies and planes together.
     pub fn block_count(&self) -> usize {
         self.blocks.len()
     }
@@ -103,7 +103,7 @@ impl Flash {
         &mut self.blocks[index]
     }
 
-    /// What lies at `spot`; `None` where nothing was programmed or the program failed.
+    /// Content of the unit at `spot`; `None` where nothing was programmed or the program failed.
     pub fn at(&self, spot: Spot) -> Option<Stored> {
         let block = &self.blocks[self.block_index(spot.die, spot.plane, spot.block)];
         block.units[usize::from(spot.page) * self.layout.units_per_page as usize + usize::from(spot.unit)]

@@ -1,11 +1,14 @@
 //! The small drives on which techniques are tried with each other, and their load: what the interaction tables and the table of hashes are made of.
 
+use std::sync::Arc;
+
 use wordline_cells::Retries;
 use wordline_drive::Config;
+use wordline_flash::tables::{Guard, GuardMode};
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::techniques::{
-    Choice, block_age, copy_threshold, crypto_erase, idle_reclaim, layer_similarity, migration_mode, page_lock, priority_preemption,
-    read_disturb_refresh, read_reference, restricted_copyback, retention_refresh,
+    Choice, bad_page_management, block_age, copy_threshold, crypto_erase, guarded_erase, idle_reclaim, layer_similarity, migration_mode,
+    page_lock, priority_preemption, read_disturb_refresh, read_reference, restricted_copyback, retention_refresh,
 };
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
@@ -101,6 +104,26 @@ pub const COUNTED: [Choice; 8] = [
     Choice::PageLock(page_lock::Params { block_lock: true }),
 ];
 
+/// Techniques that [`Choice::GuardedErase`] is tried with, on cells with physics. The first two leave wordlines without data.
+pub const GUARDED: [Choice; 8] = [
+    Choice::GuardedErase(guarded_erase::Params {
+        target: guarded_erase::Target::Fixed,
+        mode: 2,
+        relief: guarded_erase::Relief::Lowest,
+        spill: true,
+        survey_every: 4,
+        cycles_max: 7_000,
+        band: 20,
+    }),
+    Choice::BadPageManagement(bad_page_management::Params { wordlines_max: 4, fixed: 2 }),
+    Choice::LayerSimilarity(layer_similarity::Params { window: true, verify: true, literal: false, check: true, relent: true }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
+    Choice::ReadPreemption,
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+    Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
+];
+
 /// What tells the ages of blocks on [`worn`] drives.
 pub const TELLS: Choice = Choice::BlockAge(block_age::Params { marker: block_age::Marker::Age, cycles_max: 1_000 });
 
@@ -116,13 +139,14 @@ pub struct Small {
 }
 
 /// All of them.
-pub const SMALL: [Small; 6] = [
+pub const SMALL: [Small; 7] = [
     Small { name: "plain", techniques: &ALL, build: config },
     Small { name: "retried", techniques: &RETRIED, build: retried },
     Small { name: "aged", techniques: &ALIKE, build: aged },
     Small { name: "worn", techniques: &WORN, build: worn },
     Small { name: "counted", techniques: &COUNTED, build: counted },
     Small { name: "stopped", techniques: &STOPPED, build: stopped },
+    Small { name: "guarded", techniques: &GUARDED, build: guarded },
 ];
 
 /// Made up, but for the share (003 §6.2) and the part of it that can be saved (003 §4.2).
@@ -182,6 +206,21 @@ pub fn worn(techniques: &[Choice]) -> Config {
 /// The same without ages of blocks.
 pub fn counted(techniques: &[Choice]) -> Config {
     with_cells("paper-rftl", &["cells.cycles=300", "mapping.spare_blocks=0"], techniques)
+}
+
+/// The drive of [`aged`] with dies that spare wordlines, and modes of an eighth and a quarter of each block.
+pub fn guarded(techniques: &[Choice]) -> Config {
+    let mut config = aged(techniques);
+    let geometry = config.sheet.geometry;
+    let wordlines = geometry.layers * geometry.wordlines_per_layer;
+    let mode = |wordlines, share, endurance| GuardMode { wordlines, share, endurance };
+    let modes = vec![mode(wordlines / 8, 0.3, 1.2), mode(wordlines / 4, 0.5, 1.4)];
+    let order = (0..geometry.layers).collect();
+    config.firmware.tables.guard = Some(Arc::new(Guard { order, modes, coefficient: 0.35, ..Guard::default() }));
+    let sheet = &mut config.firmware.sheet;
+    (sheet.capabilities.guarded_erase, sheet.capabilities.any_order) = (true, true);
+    config.sheet = config.firmware.sheet;
+    config
 }
 
 /// The drive `name` with few dies and blocks, `settings`, and data of a month, write-through; its dies lock and suspend.

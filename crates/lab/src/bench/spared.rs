@@ -19,7 +19,7 @@ pub(super) const BENCH: Bench = Bench {
         m("bpm", "count", "Wordlines written until the block dies where two of its wordlines may go"),
         m("guarded", "count", "Wordlines written until the block dies where every second erase spares the weakest"),
         m("cycles", "count", "Cycles of the block then"),
-        m("counts", "share", "Wordlines that were spared as often as the source says"),
+        m("counts", "share", "Wordlines that were spared as often as in the source"),
         m("usable", "count", "Wordlines that take data after an erase that spares some"),
         m("ratio", "ratio", "Errors of the weakest wordline over those of the strongest after the first cycle"),
         m("monotone", "share", "Erases after which a block under BPM holds no more than before"),
@@ -76,7 +76,7 @@ impl Life {
     }
 }
 
-/// Life by erases of which every second spares the weakest wordlines, as many as `at` says; `is_guarded` false: none does.
+/// Life by erases of which every second spares the `at.spared` weakest wordlines; `is_guarded` false: none does.
 fn guarded(at: &At, is_guarded: bool) -> Life {
     let order = WeakOrder::of((0..at.endurance.len() as u32).collect());
     let mut life = Life::default();

@@ -25,7 +25,7 @@ pub const DECLARATION: Declaration = Declaration {
         ]),
         asks: &[Ask::Spared(Amount::GuardModes), Ask::WarmClock, Ask::Slots(2)],
         persists: Persists::Memos(
-            "the cycles that guarded erases have saved each group, and the mode; without them a group is as worn as its erase count says, and the mode is 0",
+            "the cycles that guarded erases have saved each group, and the mode; without them a group is as worn as its erase count allows, and the mode is 0",
         ),
         limits: "planes of a group share one set; a set is chosen by the last survey of the group, which only a filling without spared wordlines gets; wear is that \
                  of the chip's modes, not of the group's own wordlines; modes whose promises differ by less than the noise of WAF are told apart by chance",
@@ -49,7 +49,7 @@ words! {
 words! {
     /// Erases that spare the wordlines that a mode gives up.
     pub enum Relief {
-        /// Few erases spare many, as the chip's table says.
+        /// Few erases spare many, by the chip's table.
         Lowest = "lowest",
         /// Every erase spares few.
         All = "all",

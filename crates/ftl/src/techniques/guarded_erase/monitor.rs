@@ -76,7 +76,7 @@ impl WafMonitor {
         let [host, programmed] =
             [written.host - since.host.min(written.host), written.programmed - since.programmed.min(written.programmed)];
         (self.erases, self.since) = (0, Some(written));
-        // An interval without new data says nothing.
+        // An interval without new data has no write amplification.
         if host == 0 {
             return None;
         }
@@ -98,7 +98,7 @@ impl WafMonitor {
 mod tests {
     use super::*;
 
-    /// Write amplification that the monitor tells after so many intervals of these values, one erase each.
+    /// Write amplification that the monitor returns after so many intervals of these values, one erase each.
     fn told(monitor: &mut WafMonitor, values: &[f64]) -> Vec<Option<f64>> {
         let mut written = Written { host: 5, programmed: 9 };
         assert_eq!(monitor.erased(written), None, "the first begins the interval");

@@ -234,7 +234,7 @@ mod tests {
         ReadReport { at, cause, status, retries, last, worst, tally: None, array: Nanos(1), times: 1 }
     }
 
-    /// Surveys the group, each page with so many errors as `of` says. Returns the pages that were wanted.
+    /// Surveys the group, each page with the errors of `of`. Returns the pages that were wanted.
     fn survey(core: &EmptyCore, surveys: &mut Surveys, of: impl Fn(FlashPage) -> Option<u32>) -> Vec<FlashPage> {
         let ctx = core.ctx(Nanos(1));
         let mut news = News::Closed { group: GROUP };
