@@ -252,7 +252,7 @@ fn filebench_loops_come_out_as_they_are_written() {
 
 #[test]
 fn the_secure_fraction_is_that_of_written_bytes() {
-    // All that a web server writes is one log, half of what goes to a B-tree one journal, and most of what goes to a full drive in order one file.
+    // All that a web server writes is one log, half of what goes to a B-tree one journal, and a hot share of a small drive is a few files.
     let few = ["webserver", "mongo", "msr-proj0", "msr-prxy1", "msr-prxy0"];
     for name in FileSpec::built_in_names().into_iter().filter(|name| !few.contains(name)) {
         for fraction in if ["dbserver", "mailserver"].contains(&name) { [0.0, 0.3, 0.6, 1.0].as_slice() } else { &[0.6] } {
