@@ -10,6 +10,7 @@ use crate::result::{BlocksResult, ByOp, Latency, RunResult, Sanitised};
 /// Members of results that the catalogue leaves out, by the beginning of their paths, with the reason.
 #[cfg(test)]
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
+    ("spared.", "of drives whose erases leave wordlines without data, told in a line of its own"),
     ("name", "identity of the run"),
     ("plan_", "identity of the run"),
     ("state", "identity of the run"),
