@@ -168,7 +168,7 @@ impl Counts {
             gc_pages: [FlashOp::Program, FlashOp::Copyback].into_iter().map(|op| totals.flash(op, Cause::Gc).pages).sum(),
             pages_read: totals.pages(FlashOp::Read),
             pages_programmed: totals.pages_programmed(),
-            erases: totals.operations(FlashOp::Erase),
+            erases: totals.pages(FlashOp::Erase),
             die_ns: totals.die_ns,
             channel_ns: totals.channel_ns,
         }

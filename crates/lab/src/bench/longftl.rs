@@ -315,7 +315,8 @@ fn judge_shares(rows: &[Row], shares: &[f64], findings: &mut Findings) {
         let result = row.of(row.best);
         let granted = result.spared.as_ref().map_or(0.0, |spared| spared.granted as f64);
         let asked = row.best.checked_sub(1).map_or(0.0, |mode| shares[mode]);
-        asked - granted / result.erases.max(1) as f64
+        let erases: u64 = result.flash.iter().filter(|flash| flash.op == "erase").map(|flash| flash.operations).sum();
+        asked - granted / erases.max(1) as f64
     };
     findings.set("short", greatest(&rows.iter().map(short).collect::<Vec<f64>>()));
 }

@@ -33,6 +33,10 @@ fn small() -> Changes {
         ("bounded", BY_AGE),
         ("copied", BY_AGE),
         ("rcftl", "size = \"whole\"\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\"]"),
+        (
+            "longftl",
+            "size = \"whole\"\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"webproxy\"]",
+        ),
         ("modes", "size = \"whole\"\nworkloads = [\"fio-high\", \"fio-mid\", \"fio-low\"]"),
         ("quotas", "size = \"whole\"\nworkload = \"varmail\""),
         (
@@ -47,7 +51,8 @@ fn small() -> Changes {
 const BY_AGE: &str = "size = \"whole\"\nlengths = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2]\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"mailserver\"]";
 
 /// Benches that take longest on small drives. They run where `WORDLINE_LONG` is set, as `cargo xtask nightly` does.
-const LONG: [&str; 11] = ["alike", "aged", "bounded", "conflicts", "copied", "endurance", "modes", "paftl", "rcftl", "sanitise", "told"];
+const LONG: [&str; 12] =
+    ["alike", "aged", "bounded", "conflicts", "copied", "endurance", "longftl", "modes", "paftl", "rcftl", "sanitise", "told"];
 
 #[test]
 fn benches_find_the_same_with_one_thread_and_with_several() {
@@ -74,7 +79,7 @@ fn few(bench: &str) -> &'static [&'static str] {
         "aged" | "bounded" | "copied" => {
             &["flash.channels=1", "geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %"]
         }
-        "rcftl" | "modes" | "quotas" => &["geometry.blocks=24", "mapping.over_provisioning=60 %"],
+        "rcftl" | "modes" | "quotas" | "longftl" => &["geometry.blocks=24", "mapping.over_provisioning=60 %"],
         // A gap that nobody comes to keeps no leap short.
         "endurance" => &["geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %", "free_block.gap=1000"],
         _ => &[],

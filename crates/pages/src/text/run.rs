@@ -148,7 +148,14 @@ fn operations(text: &mut String, drive: &DriveResult) {
     named(text, drive, "lost", Line::Lost);
     errors(text, drive);
     if let Some(of) = &drive.spared {
-        line(text, &format!("  {:<13}{}", "spared", spared::row(of, drive.erases)));
+        line(
+            text,
+            &format!(
+                "  {:<13}{}",
+                "spared",
+                spared::row(of, drive.flash.iter().filter(|row| row.op == "erase").map(|row| row.operations).sum())
+            ),
+        );
     }
     for (at, of) in drive.rewrites.iter().enumerate() {
         line(text, &format!("  {:<13}{}", if at == 0 { "rewrites" } else { "" }, rewrites::row(of)));
