@@ -8,7 +8,8 @@
 //! A key that is renamed stays in the number under the name it had first: a name is no part of what a drive is.
 
 use wordline_ftl::techniques::DECLARATIONS;
-use wordline_ftl::techniques::declaration::Need;
+use wordline_ftl::techniques::declaration::{Declaration, Need};
+use wordline_ftl::techniques::seam::Ask;
 
 use crate::keys::{LOT_TABLES, table};
 use crate::renamed::first_of;
@@ -33,6 +34,8 @@ const THEN: &[(&str, &[&str])] = &[
 
 /// An ability of a chip that makes another drive only where a technique that needs it is on: chip files may learn that their chips have it.
 const COPYBACK: (&str, &str) = ("capabilities", "copyback");
+/// A table that makes another drive only where a technique is on that has wordlines without data: chip files may get it.
+const GUARD: &str = "guard";
 /// The scheduler of GC, under the name it had first.
 const SCHEDULER: (&str, &str) = ("reclaim", "scheduler");
 
@@ -63,17 +66,42 @@ fn off(lines: &[Line<'_>]) -> Vec<&'static str> {
 
 /// The media number of the plan of these `lines` whose host sees `exported` units.
 pub(crate) fn number(lines: &[Line<'_>], exported: u64) -> u64 {
-    whole(lines, exported, switched_on(lines).into_iter(), !copies(lines), false)
+    whole(lines, exported, switched_on(lines).into_iter(), &Rule::of(lines))
 }
 
-/// Whether the plan has this number, by the rule of today or by one of the builds before: those took the ability to copy back as it was written, and before
-/// them each technique left a line; all of those builds told schedulers apart.
+/// Choice of what goes into a number beside what goes into every one.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    /// Without the ability of the chip to copy back.
+    leaves_copyback_out: bool,
+    /// Without the chip's table of guarded erases.
+    leaves_guard_out: bool,
+    /// With the scheduler as it is written; else it counts as the one that all media had first, as who goes next on a die is no part of what lies there.
+    as_scheduled: bool,
+}
+
+impl Rule {
+    /// The rule of today.
+    fn of(lines: &[Line<'_>]) -> Rule {
+        Rule { leaves_copyback_out: !copies(lines), leaves_guard_out: !spares(lines), as_scheduled: false }
+    }
+
+    /// The rules of today and of the builds before: those took abilities and tables as they were written, and told schedulers apart.
+    fn all(lines: &[Line<'_>]) -> impl Iterator<Item = Rule> {
+        let today = Rule::of(lines);
+        (0..8u32).map(move |bits| Rule {
+            leaves_copyback_out: bits & 1 == 0 && today.leaves_copyback_out,
+            leaves_guard_out: bits & 2 == 0 && today.leaves_guard_out,
+            as_scheduled: bits & 4 != 0,
+        })
+    }
+}
+
+/// Whether the plan has this number, by the rule of today or by one of the builds before ([`Rule::all`]); in the first of those each technique left a line.
 pub(crate) fn is_number(lines: &[Line<'_>], exported: u64, number: u64) -> bool {
     let then = techniques_then(lines);
-    let mut choices =
-        [!copies(lines), false].into_iter().flat_map(|leaves_out| [false, true].map(|as_scheduled| (leaves_out, as_scheduled)));
-    choices.any(|(leaves_out, as_scheduled)| {
-        let of = |techniques: &[&Line<'_>]| whole(lines, exported, techniques.iter().copied(), leaves_out, as_scheduled);
+    Rule::all(lines).any(|rule| {
+        let of = |techniques: &[&Line<'_>]| whole(lines, exported, techniques.iter().copied(), &rule);
         of(&switched_on(lines)) == number || then.as_deref().is_some_and(|then| of(then) == number)
     })
 }
@@ -96,9 +124,17 @@ fn techniques_then<'a>(lines: &'a [Line<'a>]) -> Option<Vec<&'a Line<'a>>> {
 
 /// Whether a technique is on that needs a die to copy back.
 fn copies(lines: &[Line<'_>]) -> bool {
-    let copiers = DECLARATIONS.iter().filter(|declaration| declaration.has_need(Need::Copyback)).map(|declaration| declaration.card.name);
+    is_any_on(lines, |declaration| declaration.has_need(Need::Copyback))
+}
+
+/// Whether a technique is on that has wordlines without data.
+fn spares(lines: &[Line<'_>]) -> bool {
+    is_any_on(lines, |declaration| declaration.card.asks.iter().any(|ask| matches!(ask, Ask::Spared(_))))
+}
+
+fn is_any_on(lines: &[Line<'_>], is_one: impl Fn(&Declaration) -> bool) -> bool {
     let on: Vec<&str> = switched_on(lines).iter().filter_map(|line| line.section.strip_prefix(TECHNIQUES)).collect();
-    copiers.into_iter().any(|copier| on.contains(&copier))
+    DECLARATIONS.iter().filter(|declaration| is_one(declaration)).any(|declaration| on.contains(&declaration.card.name))
 }
 
 /// The lines of techniques that are on.
@@ -112,19 +148,12 @@ fn is_default(line: &Line<'_>) -> bool {
     keys.filter(|key| key.name == line.key).any(|key| key.default.as_ref() == Some(&line.value))
 }
 
-/// The number of all `lines`, with those of `techniques` for the lines of techniques. `leaves_out`: without what the chip is able to. `as_scheduled`: with the
-/// scheduler as it is written; else it counts as the one that all media had first, as who goes next on a die is no part of what lies there.
-fn whole<'a>(
-    lines: &'a [Line<'a>],
-    exported: u64,
-    techniques: impl Iterator<Item = &'a Line<'a>>,
-    leaves_out: bool,
-    as_scheduled: bool,
-) -> u64 {
+/// The number of all `lines` by this `rule`, with those of `techniques` for the lines of techniques.
+fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Item = &'a Line<'a>>, rule: &Rule) -> u64 {
     let is_technique = |line: &&Line<'_>| line.section.starts_with(TECHNIQUES);
     // What is set of a part that is off changes nothing.
     let off = off(lines);
-    let is_idle = |line: &Line<'_>| line.key != "on" && off.contains(&line.section);
+    let is_idle = |line: &Line<'_>| (line.key != "on" && off.contains(&line.section)) || (rule.leaves_guard_out && line.section == GUARD);
     let before = lines.iter().take_while(|line| !is_technique(line));
     let after = lines.iter().skip_while(|line| !is_technique(line)).filter(|line| !is_technique(line));
     // FNV-1a, 64 bits: the same on every machine and in every release of the compiler.
@@ -137,8 +166,8 @@ fn whole<'a>(
     for line in before.chain(techniques).chain(after).filter(|line| !is_elsewhere(line) && !is_idle(line) && !is_as_link(line, lines)) {
         let (section, key, value) = first_of(line);
         let value = match (section, key) {
-            COPYBACK if leaves_out => "false",
-            SCHEDULER if !as_scheduled => "\"classic\"",
+            COPYBACK if rule.leaves_copyback_out => "false",
+            SCHEDULER if !rule.as_scheduled => "\"classic\"",
             _ => value,
         };
         take(&format!("{section}.{key} = {value}\n"));
@@ -200,6 +229,9 @@ mod tests {
     use crate::Plan;
     use crate::layer::Origin;
 
+    /// Abilities and tables as they are written.
+    const WRITTEN: Rule = Rule { leaves_copyback_out: false, leaves_guard_out: false, as_scheduled: false };
+
     /// The lines of a plan with one technique on, before the last of them those of a technique that nobody has written yet.
     fn with_new<'a>(plan: &'a Plan, keys: &[(&'static str, &str)]) -> Vec<Line<'a>> {
         let mut lines = plan.sections().lines();
@@ -246,7 +278,7 @@ mod tests {
     fn a_technique_that_is_added_changes_no_number_until_it_is_on() {
         let plan = Plan::load("secssd").expect("a preset");
         let lines = plan.sections().lines();
-        let then = |lines: &[Line<'_>]| techniques_then(lines).map(|then| whole(lines, 1, then.into_iter(), false, false));
+        let then = |lines: &[Line<'_>]| techniques_then(lines).map(|then| whole(lines, 1, then.into_iter(), &WRITTEN));
         let (number_now, number_then) = (number(&lines, 1), then(&lines));
         assert!(number_then.is_some_and(|then| then != number_now && is_number(&lines, 1, then)));
         let off = with_new(&plan, &[("on", "false"), ("quota", "7")]);
@@ -262,7 +294,7 @@ mod tests {
             let plan = Plan::load_set("pageftl", settings).expect("a preset");
             let lines = plan.sections().lines();
             assert!(is_number(&lines, 1, number(&lines, 1)) && !is_number(&lines, 1, number(&lines, 1) ^ 1));
-            (number(&lines, 1), whole(&lines, 1, switched_on(&lines).into_iter(), false, false))
+            (number(&lines, 1), whole(&lines, 1, switched_on(&lines).into_iter(), &WRITTEN))
         };
         let (able, unable) = (number(&["capabilities.copyback=true"]), number(&["capabilities.copyback=false"]));
         assert_eq!(able.0, unable.0);
@@ -274,13 +306,30 @@ mod tests {
     }
 
     #[test]
+    fn a_table_of_guarded_erases_makes_another_drive_only_where_wordlines_are_left_without_data() {
+        let number = |drive: &str, settings: &[&str]| {
+            let plan = Plan::load_set(drive, settings).expect("a preset");
+            let lines = plan.sections().lines();
+            let [now, written] = [number(&lines, 1), whole(&lines, 1, switched_on(&lines).into_iter(), &WRITTEN)];
+            assert!(is_number(&lines, 1, now) && is_number(&lines, 1, written) && !is_number(&lines, 1, now ^ 1));
+            (now, written)
+        };
+        let [with, without] = [&[][..], &["guard.seed=none"]].map(|settings| number("paftl", settings));
+        assert_eq!(with.0, without.0);
+        assert_ne!(with.0, with.1, "builds before took it as it was written");
+        let [guarded, other] = [&[][..], &["guard.coefficient=0.4"]].map(|settings| number("longftl", settings));
+        assert!(guarded.0 == guarded.1 && guarded.0 != other.0);
+    }
+
+    #[test]
     fn a_table_makes_another_drive_and_one_that_nobody_made_leaves_its_number() {
-        let plan = Plan::load("pageftl").expect("a preset");
-        let all = plan.sections().lines();
-        let without: Vec<Line<'_>> = plan.sections().lines().into_iter().filter(|line| !LOT_TABLES.contains(&line.section)).collect();
-        assert!(without.len() + LOT_TABLES.len() < all.len(), "every table has keys");
-        assert_eq!(number(&all, 1), number(&without, 1));
-        for table in LOT_TABLES {
+        // That of guarded erases counts where a technique goes by it.
+        for (drive, table) in LOT_TABLES.map(|table| (if table == GUARD { "bpm-2.1" } else { "pageftl" }, table)) {
+            let plan = Plan::load_set(drive, &["guard.seed=none"]).expect("a preset");
+            let all = plan.sections().lines();
+            let without: Vec<Line<'_>> = plan.sections().lines().into_iter().filter(|line| !LOT_TABLES.contains(&line.section)).collect();
+            assert!(without.len() + LOT_TABLES.len() < all.len(), "every table has keys");
+            assert_eq!(number(&all, 1), number(&without, 1));
             let made = |seed: &str| {
                 let mut lines = plan.sections().lines();
                 let line = lines.iter_mut().find(|line| line.section == table && line.key == "seed").expect("each has a seed");
