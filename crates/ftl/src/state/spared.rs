@@ -46,15 +46,16 @@ fn of_data_in(set: &WordlineSet, of_data: u32) -> WordlineSet {
     WordlineSet::of(set.iter().filter(|&wordline| wordline < of_data))
 }
 
-/// Wordlines without data of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase.
+/// Wordlines without data of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase. Withheld ones of the
+/// next erase have [`WITHHELD`] beside their number: images of before there were any stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spared {
     now: Vec<(u32, Vec<u32>)>,
     next: Vec<(u32, Vec<u32>)>,
-    /// Wordlines of `next` that the erase does not spare.
-    #[serde(default)]
-    withheld: Vec<(u32, Vec<u32>)>,
 }
+
+/// Mark of a wordline that the erase does not spare.
+const WITHHELD: u32 = 1 << 31;
 
 /// Wordlines without data of all groups of a core that has some.
 #[derive(Clone, Debug)]
@@ -202,32 +203,32 @@ impl SparedWordlines {
     /// Image of the table as plain data.
     pub(crate) fn image(&self) -> Spared {
         let plain = |group: u32, set: &WordlineSet| (!set.is_empty()).then(|| (group, set.iter().collect()));
-        let of_data = self.layout.data_wordlines();
+        let marked = |idle: &IdleWordlines| idle.spared.iter().chain(idle.withheld.iter().map(|wordline| wordline | WITHHELD)).collect();
         Spared {
             now: (0..).zip(&self.now).filter_map(|(group, set)| plain(group, set)).collect(),
-            next: self.next.iter().filter_map(|(group, idle)| plain(group.0, &idle.all(of_data))).collect(),
-            withheld: self.next.iter().filter_map(|(group, idle)| plain(group.0, &idle.withheld)).collect(),
+            next: self.next.iter().map(|(group, idle)| (group.0, marked(idle))).collect(),
         }
     }
 
     /// Restore a new table from `image`, which may be anything.
     pub(crate) fn restore(&mut self, image: &Spared) -> Result<(), &'static str> {
-        for (group, wordlines) in image.now.iter().chain(&image.next).chain(&image.withheld) {
-            if *group as usize >= self.layout.group_count() || wordlines.iter().any(|&wordline| wordline >= self.layout.data_wordlines()) {
+        for (group, wordlines) in image.now.iter().chain(&image.next) {
+            let is_outside = |&wordline: &u32| wordline & !WITHHELD >= self.layout.data_wordlines();
+            if *group as usize >= self.layout.group_count() || wordlines.iter().any(is_outside) {
                 return Err("a spared wordline lies outside its core");
             }
         }
         for (group, wordlines) in &image.now {
-            let spared = WordlineSet::of(wordlines.iter().copied());
+            let spared = WordlineSet::of(wordlines.iter().map(|wordline| wordline & !WITHHELD));
             if spared.len() > self.most {
                 return Err("a block group has more spared wordlines than an erase may spare");
             }
             self.set(BlockGroup(*group), spared);
         }
-        let withheld_of = |group: u32| image.withheld.iter().find(|(other, _)| *other == group).map_or(&[][..], |(_, wordlines)| wordlines);
         image.next.iter().try_for_each(|(group, wordlines)| {
-            let withheld = WordlineSet::of(withheld_of(*group).iter().copied());
-            let spared = WordlineSet::of(wordlines.iter().copied().filter(|&wordline| !withheld.has(wordline)));
+            let [spared, withheld] = [0, WITHHELD].map(|mark| {
+                WordlineSet::of(wordlines.iter().filter(|&&wordline| wordline & WITHHELD == mark).map(|wordline| wordline & !WITHHELD))
+            });
             self.order(BlockGroup(*group), IdleWordlines { spared, withheld })
         })
     }
