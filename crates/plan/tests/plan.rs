@@ -99,7 +99,7 @@ fn tried(param: &Param) -> Option<Value> {
 /// All of these techniques on, in one drive.
 fn switched_on(declarations: &[&'static Declaration]) {
     let mut text = String::from(
-        "inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\nphysics_of = \"tlc48-tables\"\n[capabilities]\nprogram_settings = true\nerase_trace = true\n",
+        "inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\nphysics_of = \"tlc48-tables\"\n[capabilities]\nprogram_settings = true\nerase_trace = true\nguarded_erase = true\nany_order = true\n",
     );
     for declaration in declarations {
         text += &format!("[techniques.{}]\non = true\n", declaration.card.name);

@@ -39,13 +39,6 @@ fn fullest(seed: u64) -> Option<Scenario> {
     Some(scenario)
 }
 
-fn add(sum: &mut SpareCounts, counts: &SpareCounts) {
-    sum.granted += counts.granted;
-    sum.refused.iter_mut().zip(counts.refused).for_each(|(sum, refused)| *sum += refused);
-    sum.taken_back += counts.taken_back;
-    sum.made_plain += counts.made_plain;
-}
-
 /// True if the drive of `seed` stops although its erases spare nothing.
 fn stops_plain(seed: u64) -> bool {
     let mut scenario = fullest(seed).expect("it has run");
@@ -73,7 +66,7 @@ fn does_any_full_drive_stop_while_a_move_fits_where_erases_spare_wordlines() {
         });
         match ran {
             Ok((counts, erased, is_worn_out)) => {
-                add(&mut sum, &counts);
+                sum = sum.plus(&counts);
                 (erases, worn_out) = (erases + erased, worn_out + u32::from(is_worn_out));
                 // A core that finds nothing to collect takes no more writes, and that is a stop like any other. A few drives so full stop without sets, too.
                 if is_worn_out && !is_failing && !UNEXPLAINED.contains(&seed) && !stops_plain(seed) {
