@@ -150,6 +150,12 @@ impl Config {
         self.techniques.iter().filter_map(doubt).collect()
     }
 
+    /// Greatest share of flash that techniques together want to be without data in the mean, because erases spare or withhold it.
+    pub fn idle_share(&self) -> f64 {
+        let layout = self.layout();
+        self.techniques.iter().map(|choice| choice.build(&self.site(&layout)).idle_share()).sum()
+    }
+
     /// First technique that has groups rewritten after no more reads than techniques make to measure them, if there is one.
     pub fn overread(&self) -> Option<Overread> {
         let layout = self.layout();

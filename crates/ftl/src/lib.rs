@@ -47,7 +47,7 @@ pub use recovery::flash_reader::{self, BlockRecord, FlashReader, Found, Held, Pa
 pub use recovery::salvage::{Doubt, Doubtful};
 pub use recovery::{Recovery, Trust};
 pub use sanitise::keys::Key;
-pub use setup::budget::{data_units, fits, key_groups, least_units, metadata_groups};
+pub use setup::budget::{data_units, fits, key_groups, least_units, metadata_groups, spare_share, spares_fit};
 pub use setup::image;
 pub use setup::leap::Skipped;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};

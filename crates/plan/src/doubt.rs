@@ -93,6 +93,7 @@ pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String>
     notes.extend(sanitisers(config));
     notes.extend(cache_programs(config));
     notes.extend(config.firmware.doubts());
+    notes.extend(crowded(config));
     notes
 }
 
@@ -115,6 +116,14 @@ struct Sanitiser {
     usual: SanitiseMethod,
     /// In a block of which nothing is needed.
     whole: SanitiseMethod,
+}
+
+/// Erases that are to leave more of the flash without data than is spare.
+fn crowded(config: &Config) -> Option<String> {
+    let (idle, spare) = (config.firmware.idle_share(), wordline_ftl::spare_share(&config.firmware));
+    let [told, left] = [idle, spare].map(|share| 100.0 * share.max(0.0));
+    (idle > spare && idle > 0.0)
+        .then(|| format!("techniques want up to {told:.1} % of the flash without data, and {left:.1} % is spare: some erases will leave all of it to data"))
 }
 
 /// The sanitisers that are on, in the rising order of what their remedies take along, as they say themselves when they are asked.
@@ -216,6 +225,16 @@ mod tests {
             "{}",
             of(2)
         );
+    }
+
+    #[test]
+    fn sets_that_take_more_than_is_spare_are_told() {
+        let of = |spare: &str| {
+            let settings = ["techniques.guarded-erase.target=fixed", "techniques.guarded-erase.mode=9", spare];
+            Plan::load_set("longftl", &settings).expect("it can be made").notes().join("; ")
+        };
+        let [whole, less] = [of("mapping.over_provisioning=10 %"), of("mapping.over_provisioning=5 %")];
+        assert!(!whole.contains("without data") && less.contains("want up to 9.4 % of the flash without data"), "{less}");
     }
 
     #[test]

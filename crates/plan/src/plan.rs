@@ -91,6 +91,7 @@ impl Plan {
             let firmware = wordline_ftl::Config { margins, tables, ..config.firmware };
             check::outlived(&sections, &firmware, &mut mistakes);
             check::overread(&sections, &firmware, &mut mistakes);
+            check::spared(&sections, &firmware, &mut mistakes);
             let classes = check::classes(&sections, cells.is_some(), &firmware.tables, &mut mistakes);
             let cycles = if cells.is_some() { 0 } else { check::worn_by(&sections) };
             let config = wordline_drive::Config { cells, cycles, classes, firmware, read_sets, ..config };

@@ -93,13 +93,7 @@ pub fn fits(config: &Config) -> Result<(), String> {
         return Err("a block group has no room for the second copy of its marks: larger blocks would fit, or recovery.oob_copies = false"
             .to_owned());
     }
-    if config.most_spared() >= layout.data_wordlines() {
-        return Err(format!(
-            "an erase may spare {} wordlines and a block has {} that take data: fewer would leave some",
-            config.most_spared(),
-            layout.data_wordlines()
-        ));
-    }
+    spares_fit(config)?;
     let programs = snapshot_programs(config, &layout);
     if programs >= layout.programs as usize && !config.has_twins() {
         return Err(format!(
@@ -118,6 +112,23 @@ pub fn fits(config: &Config) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Checks that the erases of a core with this configuration leave some wordlines of each block to data. The error has what is missing.
+pub fn spares_fit(config: &Config) -> Result<(), String> {
+    let (most, of_data) = (config.most_spared(), config.layout().data_wordlines());
+    if most < of_data {
+        return Ok(());
+    }
+    Err(format!("an erase may leave {most} wordlines without data and a block has {of_data} that take data: fewer would leave some"))
+}
+
+/// Share of the units of all block groups that is spare beside data and reserve.
+pub fn spare_share(config: &Config) -> f64 {
+    let layout = config.layout();
+    let all = config.dies * layout.groups;
+    let reserve = config.dies * config.reserve() + groups(config, &layout);
+    1.0 - (f64::from(reserve) + f64::from(config.exported_units) / f64::from(data_units(config).max(1))) / f64::from(all.max(1))
 }
 
 /// Program units that the longest snapshot takes.

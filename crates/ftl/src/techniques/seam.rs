@@ -594,6 +594,11 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
+    /// Greatest share of the wordlines of all blocks that the technique wants to be without data in the mean.
+    fn idle_share(&self) -> f64 {
+        0.0
+    }
+
     /// Most pages of a block group that the technique has measured in each filling.
     fn measured_pages(&self) -> u32 {
         0

@@ -25,7 +25,7 @@ pub(crate) use chip::{IDS, PLANES_MAX, wordlines};
 pub(crate) use classes::classes;
 pub(crate) use margins::check as margins;
 pub(crate) use tables::{check as tables, own_seed};
-pub(crate) use techniques::{outlived, overread};
+pub(crate) use techniques::{outlived, overread, spared};
 
 /// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. What can be checked without it still
 /// is.

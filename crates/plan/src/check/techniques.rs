@@ -6,6 +6,7 @@ use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::techniques::declaration::{Declaration, Feature, Kind, Lack, MissingTable, Need, Offer, Param, Table, Value};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
+use wordline_ftl::techniques::seam::Ask;
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_units::Seconds;
 
@@ -176,6 +177,15 @@ pub(crate) fn overread(sections: &Sections, firmware: &Firmware, mistakes: &mut 
     let path = on.path;
     let what = format!("{path}: its limit of reads is {reads}, and pages measured in each block are {measured}: no block would ever rest");
     mistakes.at(on.origin, what, Some(format!("set a limit above {measured}")));
+}
+
+/// Erases must leave some wordlines of each block to data.
+pub(crate) fn spared(sections: &Sections, firmware: &Firmware, mistakes: &mut Mistakes<'_>) {
+    let Err(why) = wordline_ftl::spares_fit(firmware) else { return };
+    let asks = |on: &On<'_>| on.declaration.card.asks.iter().any(|ask| matches!(ask, Ask::Spared(_)));
+    if let Some(on) = sections.techniques.on().find(asks) {
+        mistakes.at(on.origin, format!("{} is on: {why}", on.path), None);
+    }
 }
 
 /// Keys that switch on techniques which move data within some time.

@@ -68,6 +68,8 @@ pub struct BadPageManagement {
     params: Params,
     limits: Option<std::sync::Arc<wordline_flash::tables::Retirement>>,
     order: WeakOrder,
+    /// True if the order is that of a table of the chip.
+    has_order: bool,
     /// Wordlines that are lost from the first erase on.
     fixed: WordlineSet,
     /// Retries from which on a read is deep in the table.
@@ -84,6 +86,7 @@ impl BadPageManagement {
             fixed: order.weakest(params.fixed.min(params.wordlines_max), |_| 0),
             limits: site.tables.retirement.clone(),
             order,
+            has_order: site.tables.guard.is_some(),
             // The last entry of a short table is deep.
             deep: (3 * site.read_entries).div_ceil(4).max(1),
             pages_per_wordline: site.sheet.geometry.cell.bits(),
@@ -169,6 +172,19 @@ impl Technique for BadPageManagement {
     fn erase_settings(&self, _: &Ctx<'_>, group: BlockGroup) -> Option<IdleWordlines> {
         let withheld = WordlineSet::of(self.all(group).iter().take(self.params.wordlines_max as usize));
         (!withheld.is_empty()).then_some(IdleWordlines { withheld, ..IdleWordlines::default() })
+    }
+
+    fn idle_share(&self) -> f64 {
+        f64::from(self.params.wordlines_max) / f64::from(self.order.count().max(1))
+    }
+
+    fn doubt(&self) -> Option<String> {
+        let Params { wordlines_max, fixed } = self.params;
+        if fixed > wordlines_max {
+            return Some(format!("fixed is {fixed}, and wordlines_max, {wordlines_max}, are taken"));
+        }
+        (fixed > 0 && !self.has_order)
+            .then(|| format!("the chip has no table of weak wordlines, so the first {fixed} of each block count as the weakest"))
     }
 
     fn remember(&self, _: &Ctx<'_>, news: &News) -> Option<Memo> {
@@ -261,6 +277,17 @@ mod tests {
         technique.learn(&core.ctx(Nanos(1)), &erased(false));
         assert_eq!(withheld(&core, &technique), [0, 3], "an erase gives nothing back");
         assert_eq!(withheld(&core, &trial(Params { wordlines_max: 1, fixed: 9 }).1), [0], "no more than the most");
+    }
+
+    #[test]
+    fn more_fixed_wordlines_than_may_be_lost_and_a_chip_without_a_table_are_told() {
+        let doubt = |fixed| trial(Params { fixed, ..PARAMS }).1.doubt();
+        assert_eq!([doubt(0), doubt(2)], [None, None]);
+        assert!(doubt(3).is_some_and(|doubt| doubt.contains("fixed is 3")));
+        let config = small(64);
+        let layout = config.layout();
+        let bare = BadPageManagement::new(&Site::bare(&layout, &config.sheet), Params { fixed: 1, ..PARAMS });
+        assert!(bare.doubt().is_some_and(|doubt| doubt.contains("no table")));
     }
 
     #[test]

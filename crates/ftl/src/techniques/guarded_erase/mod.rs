@@ -289,6 +289,14 @@ impl Technique for GuardedErase {
         if self.params.target == Target::Adaptive || self.spares() { self.surveys.pages() } else { 0 }
     }
 
+    fn idle_share(&self) -> f64 {
+        let of = |mode: &Mode| f64::from(mode.wordlines) * mode.share as f64 / (WHOLE as f64 * f64::from(self.order.count()));
+        match self.params.target {
+            Target::Fixed => of(self.mode()),
+            Target::Adaptive => self.modes.iter().map(of).fold(0.0, f64::max),
+        }
+    }
+
     fn doubt(&self) -> Option<String> {
         let (last, band) = (self.modes.len() - 1, 100.0 * self.monitor.band());
         if self.is_beyond {
