@@ -47,7 +47,7 @@ fn of_data_in(set: &WordlineSet, of_data: u32) -> WordlineSet {
 }
 
 /// Wordlines without data of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase. Withheld ones of the
-/// next erase have [`WITHHELD`] beside their number: images of before there were any stay as they are.
+/// next erase have the highest bit set beside their number: images of before there were any stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spared {
     now: Vec<(u32, Vec<u32>)>,
