@@ -8,6 +8,9 @@ pub struct Census {
 }
 
 impl Census {
+    /// Name of the census of the mode that a technique is in, which all groups of a core share.
+    pub const MODE: &str = "mode";
+
     /// Counts the `values` of block groups. `of`: the property, in the singular, such as `quota`.
     pub fn new(of: &'static str, values: impl Iterator<Item = u32>) -> Census {
         let mut census = Census { of, groups: Vec::new() };
@@ -18,6 +21,13 @@ impl Census {
     /// The property, in the singular.
     pub fn of(&self) -> &'static str {
         self.of
+    }
+
+    /// Mean of the values; `None`: no group was counted.
+    pub fn mean(&self) -> Option<f64> {
+        let (sum, groups) =
+            self.groups.iter().fold((0.0, 0), |(sum, all), &(value, groups)| (sum + f64::from(value) * groups as f64, all + groups));
+        (groups > 0).then(|| sum / groups as f64)
     }
 
     /// Number of block groups by its values, the least first.
@@ -48,5 +58,6 @@ mod tests {
         assert_eq!((census.of(), census.groups()), ("quota", &[(0, 1), (2, 1), (6, 2)][..]));
         census.add(&Census::new("quota", [2, 3].into_iter()));
         assert_eq!(census.groups(), [(0, 1), (2, 2), (3, 1), (6, 2)]);
+        assert_eq!((census.mean(), Census::new("quota", std::iter::empty()).mean()), (Some(19.0 / 6.0), None));
     }
 }

@@ -54,6 +54,8 @@ conditions! {
         modes: [Number; 10],
         /// write amplification of the modes that are tried
         waf: [Number; 4],
+        /// share by which write amplification must move before a settled mode is tried again
+        moved: Number,
         /// modes after each measurement
         trace: [Number; 6],
     }
@@ -141,7 +143,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 
 /// Feeds the selector with the source's write amplification.
 fn select(at: &At, findings: &mut Findings) {
-    let mut selector = ModeSelector::new(at.modes.to_vec());
+    let mut selector = ModeSelector::new(at.modes.to_vec(), at.moved);
     let mut modes = vec![selector.mode() as f64];
     while modes.len() < at.trace.len() {
         let Some(&waf) = at.waf.get(selector.mode()) else { break };

@@ -91,11 +91,12 @@ impl GuardedErase {
         };
         let modes: Vec<Mode> = std::iter::once(Mode::new(0, 0.0, 1.0)).chain(told.iter().map(mode)).collect();
         let endurance = std::iter::once(1.0).chain(told.iter().map(|mode| mode.endurance)).collect();
-        let mut selector = Selector::new(endurance);
+        let groups = site.layout.group_count();
+        let monitor = WafMonitor::new(groups as u32, f64::from(params.band) / 1_000.0);
+        let mut selector = Selector::new(endurance, monitor.band());
         if params.target == Target::Fixed {
             selector.begin(params.mode as usize, 0);
         }
-        let groups = site.layout.group_count();
         GuardedErase {
             is_beyond: params.target == Target::Fixed && params.mode as usize >= modes.len(),
             params,
@@ -103,7 +104,7 @@ impl GuardedErase {
             order,
             surveys: Surveys::new(site, params.survey_every, params.relief == Relief::All),
             selector,
-            monitor: WafMonitor::new(groups as u32, f64::from(params.band) / 1_000.0),
+            monitor,
             owed: 0,
             openings: 0,
             saved: vec![0; groups],
@@ -167,7 +168,7 @@ impl Technique for GuardedErase {
     fn censuses(&self) -> Vec<Census> {
         let mode = self.selector.mode() as u32;
         let cycles = self.saved.iter().map(|&saved| saved / PARTS as u32);
-        vec![Census::new("mode", self.saved.iter().map(|_| mode)), Census::new("saved cycles", cycles)]
+        vec![Census::new(Census::MODE, self.saved.iter().map(|_| mode)), Census::new("saved cycles", cycles)]
     }
 
     fn image(&self) -> Vec<u32> {

@@ -9,9 +9,6 @@
 //!
 //! A wrong step is taken back before anything else is tried: in Table 4 the third mode is left for the second although the fourth is unknown.
 
-/// Share by which WAF must move before a settled choice is tried again.
-const MOVED: f64 = 0.02;
-
 /// Choice of a mode, and what is known of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selector {
@@ -19,6 +16,8 @@ pub struct Selector {
     endurance: Vec<f64>,
     /// Last steady WAF of each mode.
     waf: Vec<Option<f64>>,
+    /// Share by which WAF must move before a settled choice is tried again.
+    moved: f64,
     mode: usize,
     /// WAF at which the choice was settled; `None`: it is not.
     settled: Option<f64>,
@@ -27,9 +26,10 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Creates a selector in mode 0. `endurance`: that with each mode over that with normal erases alone; that of mode 0 is 1.
-    pub fn new(endurance: Vec<f64>) -> Selector {
-        Selector { waf: vec![None; endurance.len()], endurance, mode: 0, settled: None, decisions: 0 }
+    /// Creates a selector in mode 0. `endurance`: that with each mode over that with normal erases alone; that of mode 0 is 1. `moved`: the share by which WAF must
+    /// move before a settled choice is tried again. Less than the noise of WAF would try it again for ever.
+    pub fn new(endurance: Vec<f64>, moved: f64) -> Selector {
+        Selector { waf: vec![None; endurance.len()], endurance, moved, mode: 0, settled: None, decisions: 0 }
     }
 
     /// Present mode.
@@ -55,7 +55,7 @@ impl Selector {
     /// Takes the steady `waf` of the present mode, and chooses the mode that comes next. Returns true if it is another one.
     pub fn measure(&mut self, waf: f64) -> bool {
         if let Some(at) = self.settled {
-            if (waf / at - 1.0).abs() <= MOVED {
+            if (waf / at - 1.0).abs() <= self.moved {
                 return false;
             }
             self.waf.fill(None);
@@ -113,7 +113,7 @@ mod tests {
 
     /// Modes of the source's Table 2.
     fn table_2() -> Selector {
-        Selector::new(vec![1.0, 1.19, 1.26, 1.30, 1.33, 1.37, 1.39, 1.41, 1.43, 1.45])
+        Selector::new(vec![1.0, 1.19, 1.26, 1.30, 1.33, 1.37, 1.39, 1.41, 1.43, 1.45], 0.02)
     }
 
     /// Modes after each measurement, where mode n has the WAF of this index.
@@ -140,7 +140,7 @@ mod tests {
     fn a_load_that_no_mode_harms_has_the_highest_and_one_that_every_mode_harms_none() {
         assert_eq!(trace(&mut table_2(), &[1.0; 10], 11), [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9]);
         assert_eq!(trace(&mut table_2(), &[1.0, 1.2], 4), [1, 0, 0, 0]);
-        assert_eq!(trace(&mut Selector::new(vec![1.0; 4]), &[2.0; 4], 3), [1, 2, 3], "a step that costs nothing is not taken back");
+        assert_eq!(trace(&mut Selector::new(vec![1.0; 4], 0.02), &[2.0; 4], 3), [1, 2, 3], "a step that costs nothing is not taken back");
     }
 
     #[test]
