@@ -127,6 +127,13 @@ pub struct EpochResult {
     pub iops: Option<f64>,
     /// Block groups that had failed by its end.
     pub grown_bad: u64,
+    /// Mode at its end of the technique that has modes, mean of the cores; null where none has.
+    pub mode: Option<f64>,
+    /// True if a technique still tried modes at its end. No epoch is skipped then.
+    pub tries_modes: bool,
+    /// Part of the wordlines in service that take no data at its end, because an erase spared them or a technique has given them up.
+    #[schemars(extend("x-unit" = "share"))]
+    pub idle_share: f64,
     /// Reads of the host in it that could not be corrected.
     pub failed_host_reads: u64,
     /// Reads of data to be moved or completed in it that could not be corrected.

@@ -1,6 +1,6 @@
 //! One life of a drive: epochs that are run, and leaps between them.
 
-use wordline_drive::{Aged, Leapt, Rest, Watched};
+use wordline_drive::{Aged, Census, Leapt, Rest, Watched};
 use wordline_engine::BlockState;
 use wordline_figures::{CyclesResult, EpochResult, LifeEnd};
 use wordline_units::host::SECTOR_BYTES;
@@ -76,11 +76,20 @@ impl<'a> Life<'a> {
             retries: if work.reads > 0 { work.retries as f64 / work.reads as f64 } else { 0.0 },
             iops: None,
             grown_bad: health.grown_bad,
+            mode: self.mode(),
+            tries_modes: !self.drive.firmware().iter().all(|core| core.is_settled()),
+            idle_share: self.drive.idle_share(),
             failed_host_reads: work.failed_host_reads,
             failed_moves: work.failed_moves,
         };
         let end = self.end(ends, health.grown_bad);
         Ok((epoch, end))
+    }
+
+    /// Mode of the technique that has modes.
+    fn mode(&self) -> Option<f64> {
+        let counts = self.drive.technique_counts();
+        counts.iter().flat_map(|technique| &technique.censuses).find(|census| census.of() == Census::MODE).and_then(Census::mean)
     }
 
     /// What tells of the time ahead, on copies of the drive.

@@ -34,9 +34,9 @@ pub fn page(result: &LifetimesResult) -> String {
 
 /// The figures of each life, drive by drive.
 fn table(result: &LifetimesResult) -> String {
-    let first = result.drives.first();
+    let (first, has_modes) = (result.drives.first(), shown::has_modes(result));
     let columns: Vec<_> =
-        result.drives.iter().map(|drive| shown::rows(drive, first.filter(|first| !std::ptr::eq(*first, drive)))).collect();
+        result.drives.iter().map(|drive| shown::rows(drive, first.filter(|first| !std::ptr::eq(*first, drive)), has_modes)).collect();
     let mut html = "<div class=\"tablebox\"><table><thead><tr><th></th>".to_owned();
     result.drives.iter().for_each(|drive| _ = write!(html, "<th>{}</th>", escape(&drive.name)));
     html.push_str("</tr></thead><tbody>");
@@ -59,11 +59,16 @@ fn over_life(drives: &[LifetimeResult]) -> Vec<String> {
         });
         figure(title, note, Scale::from_zero("TB written"), y, curves.collect())
     };
+    let leaves_out = drives.iter().flat_map(|drive| &drive.epochs).any(|epoch| epoch.idle_share > 0.0);
     vec![
         of("Write amplification", Scale::from_zero("WAF"), "of each epoch", &|epoch| Some(epoch.waf)),
         of("Speed", Scale::from_zero("IOPS"), "a short run in virtual time on a copy of the drive", &|epoch| epoch.iops),
         of("Retries", Scale::from_zero("retries a read"), "of all reads of each epoch", &|epoch| Some(epoch.retries)),
         of("Blocks gone bad", Scale::from_zero("block groups"), "by the end of each epoch", &|epoch| Some(epoch.grown_bad as f64)),
+        of("Mode", Scale::from_zero("mode"), "at the end of each epoch; none is skipped while modes are tried", &|epoch| epoch.mode),
+        of("Wordlines without data", Scale::from_zero("%"), "spared or given up, at the end of each epoch", &|epoch| {
+            leaves_out.then_some(100.0 * epoch.idle_share)
+        }),
         of("Wear", Scale::from_zero("P/E cycles"), "mean of the blocks in service", &|epoch| Some(epoch.cycles_mean)),
     ]
 }

@@ -12,10 +12,10 @@ const EPOCHS: usize = 8;
 /// The lives as text.
 pub fn shown(result: &LifetimesResult) -> String {
     let mut text = format!("repeats {}\nends at the first of: {}\n\n", result.repeats, result.ends.join("; "));
-    let first = result.drives.first();
+    let (first, has_modes) = (result.drives.first(), has_modes(result));
     for drive in &result.drives {
         let _ = writeln!(text, "{} on {}, seed {}", drive.name, result.workload.name, drive.seed);
-        rows(drive, first.filter(|first| !std::ptr::eq(*first, drive)))
+        rows(drive, first.filter(|first| !std::ptr::eq(*first, drive)), has_modes)
             .iter()
             .for_each(|(name, value)| _ = writeln!(text, "  {name:18}{value}"));
         let _ = writeln!(text, "  {}", head());
@@ -31,8 +31,26 @@ fn known(off: f64) -> String {
     if off < 1.0 { format!("known within {}", share(off)) } else { "known no closer than its own length".to_owned() }
 }
 
-/// The figures of a life, each with its name. `first`: the life that this one is held against.
-pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>) -> Vec<(&'static str, String)> {
+/// True if a drive has a mode, or wordlines without data.
+pub(super) fn has_modes(result: &LifetimesResult) -> bool {
+    result.drives.iter().flat_map(|drive| &drive.epochs).any(|epoch| epoch.mode.is_some() || epoch.idle_share > 0.0)
+}
+
+/// Words on the mode of a drive at the end of its life and on its way, and on its wordlines without data.
+fn modes(life: &LifetimeResult) -> [(&'static str, String); 2] {
+    let all: Vec<f64> = life.epochs.iter().filter_map(|epoch| epoch.mode).collect();
+    let mode = all.last().map_or("none".to_owned(), |&last| {
+        let [least, most] = [all.iter().copied().fold(last, f64::min), all.iter().copied().fold(last, f64::max)];
+        let tried = life.epochs.iter().filter(|epoch| epoch.tries_modes).count();
+        let whole = if tried > 0 { format!("; modes were tried in {tried} epochs, none of which was skipped") } else { String::new() };
+        format!("{} at the end, {} to {} before{whole}", number(last), number(least), number(most))
+    });
+    let idle = life.epochs.last().map_or(0.0, |epoch| epoch.idle_share);
+    [("mode", mode), ("without data", format!("{} of the wordlines in service at the end", share(idle)))]
+}
+
+/// The figures of a life, each with its name. `first`: the life that this one is held against. `has_modes`: some drive of the result has modes.
+pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>, has_modes: bool) -> Vec<(&'static str, String)> {
     let cycles = &life.cycles;
     let ratio =
         first.map(|first| format!(", {} times that of {}", number(life.drive_writes / first.drive_writes), first.name)).unwrap_or_default();
@@ -45,7 +63,7 @@ pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>) -> Vec
     } else {
         String::new()
     };
-    vec![
+    let mut rows = vec![
         ("end", life.reason.clone()),
         (
             "written",
@@ -69,7 +87,11 @@ pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>) -> Vec
         ),
         ("WAF", number(life.waf)),
         ("blocks gone bad", count(life.grown_bad)),
-    ]
+    ];
+    if has_modes {
+        rows.extend(modes(life));
+    }
+    rows
 }
 
 /// A few epochs of a life, evenly over it, the first and the last among them.
@@ -120,6 +142,19 @@ mod tests {
             assert!(text.contains(words), "{words} is not in\n{text}");
         }
         assert!(text.lines().all(|line| line.chars().count() < 150));
+        assert!(!text.contains("without data"), "no drive has modes");
+        let mut moded = lives();
+        for (epoch, mode) in moded.drives[0].epochs.iter_mut().zip([3.0, 2.0]) {
+            (epoch.mode, epoch.tries_modes, epoch.idle_share) = (Some(mode), mode > 2.0, 0.025);
+        }
+        let text = shown(&moded);
+        for words in [
+            "mode              2 at the end, 2 to 3 before; modes were tried in 1 epochs",
+            "without data      2.5 % of",
+            "mode              none",
+        ] {
+            assert!(text.contains(words), "{words} is not in\n{text}");
+        }
         let mut whole = lives();
         whole.drives[0].leaps_off = 0.0;
         assert!(shown(&whole).contains("TB, 300 drive writes; known within 0.4 %\n"), "a whole life has no leaps");
