@@ -23,6 +23,8 @@ const BY_RATE: [&str; 2] = ["retries", "programs"];
 const CELLS: (&str, &str) = ("cells", "physics");
 /// Key that switches a technique.
 const ON: &str = "on";
+/// Section of the chip's modes of guarded erases, and its keys of modes: a table may order wordlines alone.
+const GUARD: (&str, [&str; 3]) = ("guard", ["wordlines", "share", "endurance"]);
 
 impl Setting {
     /// Reads one setting, such as `gc.victim=fifo`.
@@ -57,8 +59,8 @@ impl Setting {
         self.is_of_chip || self.section == CELLS.0
     }
 
-    /// True if the drive of `plan` has the part that is set, once `all` settings hold: a technique that is on, or physics of cells that act. A switch counts
-    /// where it changes the state of its part.
+    /// True if the drive of `plan` has the part that is set, once `all` settings hold: a technique that is on, physics of cells that act, or modes of guarded
+    /// erases. A switch counts where it changes the state of its part.
     fn is_taken(&self, plan: &Plan, all: &[&Setting]) -> bool {
         let set = |section: &str| all.iter().rev().find(|other| other.section == section && other.switch.is_some())?.switch;
         let has_physics = plan.physics().is_some();
@@ -70,6 +72,9 @@ impl Setting {
                 Some(switch) => switch != is_on,
                 None => set(self.section).unwrap_or(is_on),
             };
+        }
+        if self.section == GUARD.0 && GUARD.1.contains(&self.key.as_str()) {
+            return plan.build().firmware.tables.guard.is_some_and(|guard| !guard.modes.is_empty());
         }
         match self.switch {
             Some(switch) => has_physics && switch != acts,
@@ -121,6 +126,9 @@ mod tests {
         assert_eq!(taken_by("pageftl", &on, &off), off[..1]);
         assert_eq!(taken_by("pageftl", &[], &off), [""; 0]);
         assert_eq!(taken_by("pageftl", &[], &["gc.victim=fifo"]), ["gc.victim=fifo"]);
+        let modes = ["guard.endurance=[1, 1, 1, 1, 1, 1, 1, 1, 1]"];
+        assert_eq!(taken_by("longftl-fixed", &[], &modes), modes);
+        assert_eq!([taken_by("paper-longftl", &[], &modes), taken_by("bpm-2.1", &[], &modes)], [[""; 0]; 2], "no modes, or no table");
         let cells = ["cells.cycles=3000", "retries.share=10 %"];
         assert_eq!(taken_by("pageftl", &[], &cells), cells[..1]);
         assert_eq!(taken_by("pageftl", &["cells.physics=false"], &cells), cells[1..]);
