@@ -83,8 +83,6 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
         metadata.leave_unsettled(group, Some(program));
         core.outbox_mut().note(Note::ProgrammedAgain(group));
     } else if good {
-        let units = rooms.core.layout().units_per_program;
-        rooms.core.services_mut().landed(&batch, units);
         let moved = if rooms.panel.has(Hook::Moved) { Some(sources_of(rooms, &batch)) } else { None };
         land(rooms, &batch, group, program);
         if let Some(sources) = moved {
@@ -353,7 +351,6 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         metadata.note_landing(core, report.die, to, (good, false));
     }
     if good {
-        rooms.core.services_mut().landed(&[], units);
         let (valid, has_nameless) = map_copied(rooms, spare, from, to);
         let Rooms { core, panel, metadata, .. } = rooms;
         core.groups_mut().add_valid(to.0, valid);

@@ -46,7 +46,6 @@ pub(crate) mod wear;
 pub(crate) mod withheld;
 pub mod wordline_order;
 pub(crate) mod work;
-pub(crate) mod written;
 
 use barriers::Barriers;
 use beginning::{Beginning, Watched};

@@ -9,8 +9,6 @@ use crate::state::measures::{Measurement, Measures};
 use crate::state::provenance::{Provenance, ProvenanceTable};
 use crate::state::warm_clock::{ClockTable, Day, Kept, WarmClock};
 use crate::state::work::Asked;
-use crate::state::work::Entry;
-use crate::state::written::Written;
 
 /// The services of one core, if anybody asks for one, the temperature of the board's sensor, if anybody tells it, and measurements that wait.
 #[derive(Clone, Debug, Default)]
@@ -114,14 +112,6 @@ impl ServiceRoom {
         }
     }
 
-    /// Note that a program unit of so many `units` was programmed with `batch`, or copied if that is empty.
-    #[inline]
-    pub(crate) fn landed(&mut self, batch: &[Entry], units: u32) {
-        if let Some(services) = &mut self.services {
-            services.written.count(batch, units);
-        }
-    }
-
     /// Note which of `groups` hold data from before there were services. `memos_of` gives what the core has written down of a group.
     pub(crate) fn find(&mut self, groups: &BlockGroups, now: Nanos, memos_of: impl Fn(BlockGroup) -> OwnMemos) {
         if let Some(services) = &mut self.services {
@@ -143,7 +133,6 @@ pub(crate) struct Wanted {
 pub(crate) struct Services {
     clock: WarmClock,
     provenance: Option<Provenance>,
-    written: Written,
 }
 
 /// State of a core's services and the measurements that wait, beside its image: most cores have none.
@@ -161,7 +150,7 @@ impl Services {
     /// Creates the services of a new core. `energy`: activation energy of ageing in eV.
     pub(crate) fn new(wanted: Wanted, layout: &Layout, energy: f64, today: Day) -> Services {
         let provenance = wanted.provenance.then(|| Provenance::new(layout.group_count(), layout.programs));
-        Services { clock: WarmClock::new(layout.group_count(), energy, today), provenance, written: Written::default() }
+        Services { clock: WarmClock::new(layout.group_count(), energy, today), provenance }
     }
 
     /// Note which of `groups` hold data from before there were services. `memos_of` gives what the core has written down of a group.
@@ -229,11 +218,6 @@ impl Services {
     /// True if `group` has received a copy since its erase, by its provenance.
     pub(crate) fn has_copies(&self, group: BlockGroup) -> bool {
         self.provenance.as_ref().is_some_and(|provenance| provenance.has_copies(group))
-    }
-
-    /// Sums of what was programmed.
-    pub(crate) fn written(&self) -> &Written {
-        &self.written
     }
 
     /// Clock of the core.

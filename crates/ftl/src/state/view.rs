@@ -11,7 +11,6 @@ use crate::state::request::Requests;
 use crate::state::services::Services;
 use crate::state::settings::Settings;
 use crate::state::warm_clock::{Day, Kept};
-pub use crate::state::written::Written;
 
 /// Read-only view of the core's tables.
 #[derive(Clone, Copy)]
@@ -122,11 +121,6 @@ impl<'a> View<'a> {
     /// Present day of the warm clock.
     pub fn today(&self) -> Option<Day> {
         Some(self.services?.clock().today(self.now))
-    }
-
-    /// Sums of what was programmed since the core started.
-    pub fn written(&self) -> Option<Written> {
-        Some(*self.services?.written())
     }
 
     /// Time since the first program of `group`; `None` also where it has not been programmed since its erase.

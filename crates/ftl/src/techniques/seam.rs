@@ -44,7 +44,7 @@ use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 pub use crate::state::spared::IdleWordlines;
 pub use crate::state::stops::{Busy, ByPriority};
-pub use crate::state::view::{View, Written};
+pub use crate::state::view::View;
 pub use crate::state::warm_clock::{Day, Kept};
 pub use crate::state::wear::Worn;
 pub use wordline_units::Wear;
@@ -452,7 +452,7 @@ pub enum Ask {
     /// Provenance of all data: [`View::copies`], [`View::born`] and [`CopyReport::copies`]. It brings the warm clock with it, by whose days it goes, and
     /// outlasts a power cut.
     Provenance,
-    /// The warm clock, with sums of what was programmed: [`View::kept`], [`View::today`], [`View::written`] and [`EraseReport::rest`].
+    /// The warm clock: [`View::kept`], [`View::today`] and [`EraseReport::rest`].
     WarmClock,
     /// Load of the write buffer: [`View::buffer_load`].
     BufferLoad,

@@ -75,6 +75,8 @@ pub struct GuardedErase {
     openings: i64,
     /// Cycles that guarded erases have saved each group, in [`PARTS`].
     saved: Vec<u32>,
+    /// Units that were to be moved out of each group when it was chosen, until it is erased.
+    moved: Vec<u32>,
     /// True if the fixed mode is more than the table has.
     is_beyond: bool,
 }
@@ -108,6 +110,7 @@ impl GuardedErase {
             owed: 0,
             openings: 0,
             saved: vec![0; groups],
+            moved: vec![0; groups],
         }
     }
 
@@ -146,7 +149,7 @@ impl GuardedErase {
         let owed = self.owed + share - if is_guarded { WHOLE } else { 0 };
         self.owed = owed.clamp(-OWED_MOST, OWED_MOST);
         if self.params.target == Target::Adaptive
-            && let Some(waf) = ctx.view.written().and_then(|written| self.monitor.erased(written))
+            && let Some(waf) = self.monitor.erased(ctx.view.usable(group), std::mem::take(&mut self.moved[group.index()]))
             && self.selector.measure(waf)
         {
             self.owed = 0;
@@ -229,7 +232,10 @@ impl Technique for GuardedErase {
                     self.surveys.closed(ctx, group);
                 }
             }
-            News::VictimChosen { victim, .. } => self.surveys.stop(victim),
+            News::VictimChosen { victim, .. } => {
+                self.moved[victim.index()] = ctx.view.valid(victim);
+                self.surveys.stop(victim);
+            }
             ignores!(Programmed, Copied, Moved, Retired, DataLost, DieFailed, Stopped, Timer, Idle) => {}
         }
     }
