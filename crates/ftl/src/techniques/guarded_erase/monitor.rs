@@ -1,6 +1,6 @@
 //! Write amplification in intervals, and whether it is steady (001 §3.3.3).
 //!
-//! An erase tells of it: a group with room for so many units, out of which so many were moved, makes room for the rest of the host's.
+//! The erase of a group with room for so many units, out of which so many were moved, makes room for as many of the host's as are left.
 //!
 //! ```text
 //!   new mode ──► the host overwrites what the drive holds ──► ten intervals ──► steady if all are near their mean

@@ -26,8 +26,8 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Creates a selector in mode 0. `endurance`: that with each mode over that with normal erases alone; that of mode 0 is 1. `moved`: the share by which WAF must
-    /// move before a settled choice is tried again. Less than the noise of WAF would try it again for ever.
+    /// Creates a selector in mode 0. `endurance`: that with each mode over that with normal erases alone; that of mode 0 is 1. `moved`: the share by which WAF
+    /// must move before a settled choice is tried again. Less than the noise of WAF would try it again for ever.
     pub fn new(endurance: Vec<f64>, moved: f64) -> Selector {
         Selector { waf: vec![None; endurance.len()], endurance, moved, mode: 0, settled: None, decisions: 0 }
     }
