@@ -367,6 +367,12 @@ impl Chip {
         self.physics().map(|array| array.history(self.index(plane, block)))
     }
 
+    /// Stress of the cells of a wordline, with the part of its block's erase stress in which it was spared; `None`: they have no physics.
+    pub fn wordline_history(&self, plane: PlaneId, block: BlockId, wordline: u32) -> Option<History> {
+        let index = self.index(plane, block);
+        self.physics().map(|array| History { gentle: array.gentle(index, wordline), ..array.history(index) })
+    }
+
     /// Brings out the last erase of the blocks of `target` once more, for [`Chip::erase_trace`], by what their cells are like now. Nothing happens to them, and
     /// no time passes. Returns the loops and the time of that erase.
     pub fn past_erase(&mut self, target: &Target) -> (u8, Nanos) {

@@ -394,6 +394,11 @@ impl Drive {
         self.machine.dies()[die].history(plane, block)
     }
 
+    /// Stress that the cells of a wordline have gone through, with the part of it in which erases spared the wordline; `None`: they have no physics.
+    pub fn wordline_history(&self, die: DieId, plane: PlaneId, block: BlockId, wordline: u32) -> Option<History> {
+        self.machine.dies()[die].wordline_history(plane, block, wordline)
+    }
+
     /// Errors that copybacks carried into the pages of a die, which its firmware cannot see.
     pub fn carried(&self, die: DieId) -> CarriedTables {
         self.machine.dies()[die].carried_tables()

@@ -7,6 +7,7 @@ mod copied;
 mod cuts;
 mod determinism;
 mod failing;
+mod guarded;
 mod hashes;
 mod keys;
 mod last_resort;
