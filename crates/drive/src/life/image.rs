@@ -265,7 +265,7 @@ fn check_blocks(machine: &Machine) -> Result<(), &'static str> {
                 if chip.is_factory_bad(id, block) {
                     return Err("a bad block is in service");
                 }
-                if chip.spared(id, block) != ftl.groups().spared(group) {
+                if chip.spared(id, block) != ftl.groups().gentle(group) {
                     return Err("a block has other spared wordlines than the firmware knows");
                 }
                 if pages.is_some_and(|pages| pages != chip.next_page(id, block)) {

@@ -182,9 +182,14 @@ impl BlockGroups {
         }
     }
 
-    /// Wordlines that the last erase of `group` has spared, as far as the core knows.
+    /// Wordlines of `group` that take no data since its last erase, as far as the core knows.
     pub fn spared(&self, group: BlockGroup) -> WordlineSet {
         self.spared.as_ref().map_or(WordlineSet::NONE, |spared| *spared.of(group))
+    }
+
+    /// Wordlines that the last erase of `group` has spared as its die knows them: without those that the core alone withholds.
+    pub fn gentle(&self, group: BlockGroup) -> WordlineSet {
+        self.spared.as_ref().map_or(WordlineSet::NONE, |spared| *spared.gentle(group))
     }
 
     /// True if program unit `program` of `group` lies on a spared wordline.

@@ -46,8 +46,8 @@ fn of_data_in(set: &WordlineSet, of_data: u32) -> WordlineSet {
     WordlineSet::of(set.iter().filter(|&wordline| wordline < of_data))
 }
 
-/// Wordlines without data of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase. Withheld ones of the
-/// next erase have the highest bit set beside their number: images of before there were any stay as they are.
+/// Wordlines without data of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase. Withheld ones
+/// have the highest bit set beside their number: images of before there were any stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spared {
     now: Vec<(u32, Vec<u32>)>,
@@ -65,6 +65,8 @@ pub(crate) struct SparedWordlines {
     most: u32,
     /// Wordlines of each group that take no data since its last erase.
     now: Vec<WordlineSet>,
+    /// Those of them that the erase has spared. Its die knows them; the others are withheld by the core alone.
+    gentle: Vec<WordlineSet>,
     /// Units of each group that can hold data.
     usable: Vec<u32>,
     /// Wordlines that are to take no data after the next erase of each of these groups.
@@ -72,7 +74,7 @@ pub(crate) struct SparedWordlines {
     /// Settings of the erase of each die that was ordered last.
     settings: Vec<EraseSettings>,
     /// Wordlines that take no data after the erase of each die that was ordered last.
-    under_way: Vec<WordlineSet>,
+    under_way: Vec<IdleWordlines>,
     /// Room of each die, by which sets are granted.
     room: RoomTable,
 }
@@ -86,10 +88,11 @@ impl SparedWordlines {
             layout,
             most,
             now: vec![WordlineSet::NONE; layout.group_count()],
+            gentle: vec![WordlineSet::NONE; layout.group_count()],
             usable: vec![layout.data_units; layout.group_count()],
             next: BTreeMap::new(),
             settings: vec![EraseSettings::default(); layout.dies as usize],
-            under_way: vec![WordlineSet::NONE; layout.dies as usize],
+            under_way: vec![IdleWordlines::default(); layout.dies as usize],
             room: RoomTable::new(layout, std::iter::repeat_n((Held::Free, layout.data_units), layout.group_count()), std::iter::repeat(0)),
         }
     }
@@ -136,6 +139,11 @@ impl SparedWordlines {
         &self.now[group.index()]
     }
 
+    /// Wordlines of `group` that its last erase has spared: those that take no data without the withheld ones.
+    pub(crate) fn gentle(&self, group: BlockGroup) -> &WordlineSet {
+        &self.gentle[group.index()]
+    }
+
     /// True if program unit `program` of `group` lies on a wordline that takes no data.
     pub(crate) fn has(&self, group: BlockGroup, program: u32) -> bool {
         self.now[group.index()].has(self.layout.wordline(program))
@@ -164,7 +172,7 @@ impl SparedWordlines {
         let die = self.layout.die(group);
         self.room.grant(die, before.saturating_sub(after));
         self.settings[usize::from(die.0)] = EraseSettings { spared: idle.spared };
-        self.under_way[usize::from(die.0)] = all;
+        self.under_way[usize::from(die.0)] = idle;
     }
 
     /// Settings of the erase of `die` that was ordered last.
@@ -174,7 +182,7 @@ impl SparedWordlines {
 
     /// Wordlines that take no data after the erase of `die` that was ordered last.
     pub(crate) fn next_of(&self, die: DieId) -> WordlineSet {
-        self.under_way[usize::from(die.0)]
+        self.under_way[usize::from(die.0)].all(self.layout.data_wordlines())
     }
 
     /// End the erase of `group`, which was the last of its die. The group was held for `from` and is free.
@@ -185,28 +193,35 @@ impl SparedWordlines {
     /// Forget what is known and ordered of `group`, which has left its blocks. The group was held for `from` and is for `to`.
     pub(crate) fn forget(&mut self, group: BlockGroup, from: Held, to: Held) {
         self.next.remove(&group);
-        self.end(group, (from, to), WordlineSet::NONE);
+        self.end(group, (from, to), IdleWordlines::default());
     }
 
-    fn end(&mut self, group: BlockGroup, (from, to): (Held, Held), spared: WordlineSet) {
+    fn end(&mut self, group: BlockGroup, (from, to): (Held, Held), idle: IdleWordlines) {
         let before = self.usable[group.index()];
-        self.set(group, spared);
+        self.set(group, idle);
         self.room.turn(group, (from, before), (to, self.usable[group.index()]));
         self.room.end(group);
     }
 
-    fn set(&mut self, group: BlockGroup, spared: WordlineSet) {
-        self.now[group.index()] = spared;
-        self.usable[group.index()] = least_usable(&self.layout, spared.len());
+    fn set(&mut self, group: BlockGroup, idle: IdleWordlines) {
+        let of_data = self.layout.data_wordlines();
+        let all = idle.all(of_data);
+        (self.now[group.index()], self.gentle[group.index()]) = (all, of_data_in(&idle.spared, of_data));
+        self.usable[group.index()] = least_usable(&self.layout, all.len());
     }
 
     /// Image of the table as plain data.
     pub(crate) fn image(&self) -> Spared {
-        let plain = |group: u32, set: &WordlineSet| (!set.is_empty()).then(|| (group, set.iter().collect()));
-        let marked = |idle: &IdleWordlines| idle.spared.iter().chain(idle.withheld.iter().map(|wordline| wordline | WITHHELD)).collect();
+        let marked = |spared: &WordlineSet, withheld: &WordlineSet| {
+            spared.iter().chain(withheld.iter().map(|wordline| wordline | WITHHELD)).collect::<Vec<u32>>()
+        };
+        let of_now = |(group, (all, gentle)): (u32, (&WordlineSet, &WordlineSet))| {
+            let withheld = WordlineSet::of(all.iter().filter(|&wordline| !gentle.has(wordline)));
+            (!all.is_empty()).then(|| (group, marked(gentle, &withheld)))
+        };
         Spared {
-            now: (0..).zip(&self.now).filter_map(|(group, set)| plain(group, set)).collect(),
-            next: self.next.iter().map(|(group, idle)| (group.0, marked(idle))).collect(),
+            now: (0..).zip(self.now.iter().zip(&self.gentle)).filter_map(of_now).collect(),
+            next: self.next.iter().map(|(group, idle)| (group.0, marked(&idle.spared, &idle.withheld))).collect(),
         }
     }
 
@@ -218,19 +233,20 @@ impl SparedWordlines {
                 return Err("a spared wordline lies outside its core");
             }
         }
-        for (group, wordlines) in &image.now {
-            let spared = WordlineSet::of(wordlines.iter().map(|wordline| wordline & !WITHHELD));
-            if spared.len() > self.most {
-                return Err("a block group has more spared wordlines than an erase may spare");
-            }
-            self.set(BlockGroup(*group), spared);
-        }
-        image.next.iter().try_for_each(|(group, wordlines)| {
+        let idle = |wordlines: &[u32]| {
             let [spared, withheld] = [0, WITHHELD].map(|mark| {
                 WordlineSet::of(wordlines.iter().filter(|&&wordline| wordline & WITHHELD == mark).map(|wordline| wordline & !WITHHELD))
             });
-            self.order(BlockGroup(*group), IdleWordlines { spared, withheld })
-        })
+            IdleWordlines { spared, withheld }
+        };
+        for (group, wordlines) in &image.now {
+            let idle = idle(wordlines);
+            if idle.all(self.layout.data_wordlines()).len() > self.most {
+                return Err("a block group has more spared wordlines than an erase may spare");
+            }
+            self.set(BlockGroup(*group), idle);
+        }
+        image.next.iter().try_for_each(|(group, wordlines)| self.order(BlockGroup(*group), idle(wordlines)))
     }
 }
 
@@ -289,7 +305,10 @@ mod tests {
         spared.begin(GROUP, false);
         assert_eq!(spared.settings(DieId(0)).spared, WordlineSet::of([2]));
         spared.erased(GROUP, Held::Free);
-        assert_eq!((spared.usable()[1], *spared.of(GROUP)), (12, WordlineSet::of([0, 2])));
+        assert_eq!((spared.usable()[1], *spared.of(GROUP), *spared.gentle(GROUP)), (12, WordlineSet::of([0, 2]), WordlineSet::of([2])));
+        let mut back = table();
+        back.restore(&spared.image()).expect("it is of the same kind");
+        assert_eq!((*back.of(GROUP), *back.gentle(GROUP)), (WordlineSet::of([0, 2]), WordlineSet::of([2])));
     }
 
     #[test]

@@ -73,6 +73,11 @@ impl<'a> View<'a> {
         self.groups.usable(group)
     }
 
+    /// True if the last erase of `group` has spared wordlines. Those that are withheld count for nothing.
+    pub fn is_guarded(&self, group: BlockGroup) -> bool {
+        !self.groups.gentle(group).is_empty()
+    }
+
     /// Erase count of `group`.
     pub fn erases(&self, group: BlockGroup) -> u32 {
         self.groups.erases(group)

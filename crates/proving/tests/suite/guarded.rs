@@ -115,3 +115,31 @@ fn a_survey_finds_the_weakest_wordlines_where_the_table_is_wrong() {
     println!("the three weakest layers were spared in {seen:.3} of all erases, {SHARE} is the mode's; without surveys {blind:.3}");
     assert!(seen > 0.5 * SHARE && seen > 2.0 * blind, "{seen} {blind}");
 }
+
+#[test]
+fn drives_that_withhold_wordlines_come_back_from_their_image_and_guard_as_often_beside() {
+    let beside = [
+        "techniques.bad-page-management.on=true",
+        "techniques.bad-page-management.fixed=2",
+        "capabilities.any_order=true",
+        "retirement.policy=spent",
+    ];
+    let small = ["flash.channels=1", "geometry.blocks=34", "mapping.over_provisioning=40 %"];
+    let alone = Plan::load_set("bpm-2.1", &small).expect("a preset");
+    for (name, plan, guards) in [("alone", alone, false), ("beside guarded erases", plan(&beside), true)] {
+        let mut drive = Watched::new(plan.build(), ());
+        let units = drive.config().exported_units;
+        drive.construct_filled(units);
+        drive.age(&mut overwrites(5, units, SECTORS), 8 * units);
+        let core = &drive.firmware()[0];
+        let groups = || (0..core.layout().group_count() as u32).map(wordline_ftl::BlockGroup);
+        let count = |holds: &dyn Fn(wordline_ftl::BlockGroup) -> bool| groups().filter(|&group| holds(group)).count();
+        let withheld = count(&|group| core.groups().spared(group) != core.groups().gentle(group));
+        let guarded = count(&|group| !core.groups().gentle(group).is_empty());
+        println!("{name}: of {} groups {withheld} withhold wordlines and {guarded} had a guarded erase", groups().count());
+        assert!(withheld > 10 && if guards { guarded > 5 } else { guarded == 0 }, "{name}");
+        let image = drive.image().expect("it is at rest");
+        let back = Watched::from_image(plan.build(), image.clone(), ()).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        assert!(back.image().expect("just restored") == image, "{name}");
+    }
+}

@@ -140,7 +140,7 @@ impl GuardedErase {
             return;
         }
         // An erase that was to spare something may have been made plain.
-        let is_guarded = ctx.view.usable(group) < ctx.view.layout().data_units;
+        let is_guarded = ctx.view.is_guarded(group);
         let Mode { share, saves, .. } = *self.mode();
         if is_guarded {
             self.saved[group.index()] = self.saved[group.index()].saturating_add(saves);
@@ -250,7 +250,7 @@ impl Technique for GuardedErase {
     }
 
     fn fit(&self, ctx: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
-        let is_guarded = ctx.view.usable(to.group) < ctx.view.layout().data_units;
+        let is_guarded = ctx.view.is_guarded(to.group);
         let suits = to.is_open || is_guarded == (data.from.is_none() && self.spares());
         if suits { Fit::Exact } else { Fit::Loose(1) }
     }
@@ -330,7 +330,7 @@ mod tests {
     use std::sync::Arc;
 
     use wordline_flash::tables::{Guard, GuardMode, Tables};
-    use wordline_units::{Cause, DieId};
+    use wordline_units::{Cause, DieId, WordlineSet};
 
     use super::*;
     use crate::config::tests::small;
@@ -408,6 +408,21 @@ mod tests {
         }
         assert_eq!(guarded(PARAMS, 80, |time| time < 40).0, 20, "forty of them were plain whatever was wanted");
         assert_eq!(guarded(Params { relief: Relief::All, mode: 2, ..PARAMS }, 40, |_| false).0, 39, "all but the first");
+    }
+
+    #[test]
+    fn wordlines_that_another_technique_withholds_make_no_erase_a_guarded_one() {
+        let (mut rooms, mut technique) = trial(PARAMS);
+        let group = emptied(&mut rooms)[0];
+        let core = &mut rooms.core;
+        core.groups_mut()
+            .spare_next(group, IdleWordlines { withheld: WordlineSet::of([0]), ..IdleWordlines::default() })
+            .expect("one may be");
+        core.groups_mut().begin_erase(group, false);
+        core.groups_mut().erased(group);
+        technique.learn(&ctx(core), &News::Erased(EraseReport { has_left: false, ..EraseReport::without_erase(group) }));
+        assert!(core.view().usable(group) < core.layout().data_units && !core.view().is_guarded(group));
+        assert_eq!((technique.saved[group.index()], technique.owed), (0, technique.mode().share), "it is still owed, and nothing is saved");
     }
 
     #[test]
