@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A leap adds to the stress of a block what further epochs would have added, like its own or like those of another block: as many erases and programs for
-//! each one of the epoch, with the suspensions and the guarded erases of the epoch in proportion. What the block holds stays.
+//! each one of the epoch, with the suspensions of the epoch in proportion. Guarded erases are in proportion to those of some epochs: a block is erased a few times
+//! in one, and a leap that multiplied its guarded erases there would multiply chance. What the block holds stays.
 
 use wordline_units::Nanos;
 
@@ -46,6 +47,9 @@ fn quantile(score: f64) -> f64 {
     tail(-score)
 }
 
+/// Weight that an epoch keeps of its guarded erases when another one begins: some eight epochs count.
+const FADES: f64 = 7.0 / 8.0;
+
 /// Use of one block since the epoch began. Stresses are in erases or programs without rest.
 #[derive(Clone, Debug)]
 struct Used {
@@ -58,11 +62,27 @@ struct Used {
     program: f64,
     /// Share that the deep rests have left of what was there before the epoch.
     kept: f64,
-    /// The part of `erase` in which each wordline was spared; empty: none was.
+    /// Stress that erases have added in this epoch and, less and less, in those before.
+    all: f64,
+    /// The part of `all` in which each wordline was spared; empty: none was.
     gentle: Vec<f64>,
 }
 
-const UNUSED: Used = Used { erases: 0, programs: 0, unhealed: 0.0, erase: 0.0, program: 0.0, kept: 1.0, gentle: Vec::new() };
+const UNUSED: Used = Used { erases: 0, programs: 0, unhealed: 0.0, erase: 0.0, program: 0.0, kept: 1.0, all: 0.0, gentle: Vec::new() };
+
+impl Used {
+    /// Use in an epoch that begins after this one.
+    fn faded(self) -> Used {
+        let Used { all, mut gentle, .. } = self;
+        gentle.iter_mut().for_each(|gentle| *gentle *= FADES);
+        Used { all: all * FADES, gentle, ..UNUSED }
+    }
+
+    /// Part of the stress of erases in which `wordline` is spared.
+    fn share(&self, wordline: usize) -> f64 {
+        self.gentle.get(wordline).filter(|_| self.all > 0.0).map_or(0.0, |gentle| gentle / self.all)
+    }
+}
 
 /// Use of the blocks of a die since an instant.
 #[derive(Clone, Debug)]
@@ -77,7 +97,7 @@ impl Epoch {
         let used = &mut self.used[erasing.block as usize];
         used.erases += 1;
         let left = 1.0 - deep_rest(&physics.recovery, erasing.effective_dwell(physics));
-        for stress in [&mut used.kept, &mut used.erase, &mut used.program].into_iter().chain(&mut used.gentle) {
+        for stress in [&mut used.kept, &mut used.erase, &mut used.program, &mut used.all].into_iter().chain(&mut used.gentle) {
             *stress *= left;
         }
         self.add(physics, erasing, unhealed_stress(physics, 0));
@@ -94,6 +114,7 @@ impl Epoch {
         let stress = unhealed * (1.0 - healed(&physics.recovery, erasing.effective_dwell(physics)));
         used.unhealed += unhealed;
         used.erase += stress;
+        used.all += stress;
         if !erasing.spared.is_empty() {
             used.gentle.resize(self.wordlines, 0.0);
             let spared = used.gentle.iter_mut().zip(0..).filter(|(_, wordline)| erasing.spared.has(*wordline));
@@ -110,9 +131,14 @@ impl Epoch {
 }
 
 impl CellArray {
-    /// Begins an epoch: the use of each block is counted from now on. An epoch that was under way ends.
+    /// Begins an epoch: the use of each block is counted from now on. An epoch that was under way ends, and its guarded
+    /// erases still count for something.
     pub fn begin_epoch(&mut self) {
-        self.epoch = Some(Box::new(Epoch { used: vec![UNUSED; self.lives.len()], wordlines: self.wordlines() as usize }));
+        let used = match self.epoch.take() {
+            Some(before) => before.used.into_iter().map(Used::faded).collect(),
+            None => vec![UNUSED; self.lives.len()],
+        };
+        self.epoch = Some(Box::new(Epoch { used, wordlines: self.wordlines() as usize }));
     }
 
     /// True if the last erase of `block` was at `since` or later: it is erased again and again.
@@ -150,9 +176,8 @@ impl CellArray {
         };
         let further = |life: &Life, gentle: f32, again: &Again| History { erase: life.erase, program: life.program, gentle }.further(again);
         if self.reliefs.table(block).is_some() {
-            let part = if used.erase > 0.0 { again.erase / used.erase } else { 0.0 };
-            let spared = |wordline: usize| used.gentle.get(wordline).copied().unwrap_or(0.0);
-            self.reliefs.grow(block, |wordline, gentle| further(life, gentle, &Again { gentle: part * spared(wordline), ..again }).gentle);
+            let spared = |wordline: usize| again.erase * used.share(wordline);
+            self.reliefs.grow(block, |wordline, gentle| further(life, gentle, &Again { gentle: spared(wordline), ..again }).gentle);
         }
         let history = further(life, 0.0, &again);
         (life.erase, life.program) = (history.erase, history.program);

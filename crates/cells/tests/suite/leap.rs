@@ -136,6 +136,24 @@ fn a_block_that_repeats_the_use_of_another_gains_what_that_one_gains() {
 }
 
 #[test]
+fn guarded_erases_of_the_epochs_before_count_in_a_leap_and_less_with_each() {
+    let model = Arc::new(chip("tlc48", &[]));
+    let mut array = die(&model);
+    let guarded = |is_guarded: bool| if is_guarded { WordlineSet::of([20]) } else { WordlineSet::NONE };
+    let cycles = |guards: u64| (0..4).map(move |number| Cycle { rest: 30, stops: 0, spared: guarded(number < guards) });
+    array.begin_epoch();
+    let now = live(&mut array, cycles(2), Nanos::ZERO);
+    array.begin_epoch();
+    let now = live(&mut array, cycles(0), now);
+    let before = stress(&array);
+    array.leap(BLOCK, BLOCK, &Repetition { times: 50, pace: Pace::Measured, clock: now, is_renewed: true });
+    let after = stress(&array);
+    let [all, spared, other] = [0, 3, 4].map(|at| after[at] - before[at]);
+    let expected = 2.0 * 7.0 / (4.0 * 7.0 + 4.0 * 8.0);
+    assert!((spared / all / expected - 1.0).abs() < 0.01 && other == 0.0, "{} of {expected}", spared / all);
+}
+
+#[test]
 fn an_epoch_without_a_leap_changes_nothing() {
     let model = Arc::new(chip("tlc48", &[]));
     let mut plain = die(&model);
