@@ -132,12 +132,14 @@ impl Surveys {
         if cause == Cause::Measure && self.step(at, Some(errors)) {
             return;
         }
+        // Most reads have no more errors than are known, and the age of the data need not be looked up.
         let known = self.decades[at.group.index()];
         if known != NEVER_SURVEYED
-            && known == decade(ctx, at.group)
             && let Some(of) = self.place(at)
+            && errors > self.errors[of]
+            && known == decade(ctx, at.group)
         {
-            self.errors[of] = self.errors[of].max(errors);
+            self.errors[of] = errors;
         }
     }
 
