@@ -148,7 +148,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["characterize", "--set", "physics.wear.feild=2"], &["feild", "field"]),
     (&["characterize", "--set", "physics.ispe.depth=-1"], &["ispe.depth", "greater than zero"]),
     (&["characterize", "--set", "physics.states.verify=[\"900 mV\", \"1600 mV\"]"], &["states.verify", "7"]),
-    (&["reproduce", "longftl.lifetime.avg"], &["guarded erases"]),
+    (&["reproduce", "reparo.ssd-failure-cause"], &["dies that fail"]),
     (&["chip", "tlc84"], &["tlc84", "tlc48"]),
     (&["chip", "tlc48", "--layer", "kapa"], &["kapa", "kappa"]),
     (&["chip", "tlc48", "--layer", "48"], &["48", "47"]),
