@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A leap adds to the stress of a block what further epochs would have added, like its own or like those of another block: as many erases and programs for
-//! each one of the epoch, with the suspensions of the epoch in proportion. Guarded erases are in proportion to those of some epochs: a block is erased a few times
-//! in one, and a leap that multiplied its guarded erases there would multiply chance. What the block holds stays.
+//! each one of the epoch, with the suspensions of the epoch in proportion. Guarded erases are in proportion to those of some epochs: a block is erased a few
+//! times in one, and a leap that multiplied its guarded erases there would multiply chance. What the block holds stays.
 
 use wordline_units::Nanos;
 

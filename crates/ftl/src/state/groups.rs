@@ -138,8 +138,6 @@ impl BlockGroups {
         self.destroyed[group.index()]
     }
 
-    // Spared wordlines.
-
     /// True if erases may leave wordlines without data.
     #[inline]
     pub fn can_spare(&self) -> bool {
@@ -187,7 +185,7 @@ impl BlockGroups {
         self.spared.as_ref().map_or(WordlineSet::NONE, |spared| *spared.of(group))
     }
 
-    /// Wordlines that the last erase of `group` has spared as its die knows them: without those that the core alone withholds.
+    /// Wordlines that the last erase of `group` has spared, without those that the core alone withholds.
     pub fn gentle(&self, group: BlockGroup) -> WordlineSet {
         self.spared.as_ref().map_or(WordlineSet::NONE, |spared| *spared.gentle(group))
     }
@@ -669,9 +667,8 @@ mod tests {
         groups.construct(BlockGroup(1), 96, is_valid);
         assert_eq!(groups.valid(BlockGroup(1)), 3);
         for end in [10, 64, 65, 70, 71, 96] {
-            let found: Vec<u32> =
-                std::iter::successors(groups.next_valid(BlockGroup(1), 0, end), |&at| groups.next_valid(BlockGroup(1), at + 1, end))
-                    .collect();
+            let next = |from| groups.next_valid(BlockGroup(1), from, end);
+            let found: Vec<u32> = std::iter::successors(next(0), |&at| next(at + 1)).collect();
             assert_eq!(found, (0..end).filter(|&offset| is_valid(offset)).collect::<Vec<_>>(), "before {end}");
         }
     }
@@ -684,8 +681,7 @@ mod tests {
         groups.retire(BlockGroup(0), Some([9, 0, 0, 0]));
         groups.retire(BlockGroup(1), None);
         assert_eq!((groups.use_of(BlockGroup(0)), groups.blocks(BlockGroup(0))[0], groups.erases(BlockGroup(0))), (Use::Free, 9, 0));
-        assert!(!groups.is_condemned(BlockGroup(0)));
-        assert_eq!(groups.use_of(BlockGroup(1)), Use::Bad);
+        assert!(!groups.is_condemned(BlockGroup(0)) && groups.use_of(BlockGroup(1)) == Use::Bad);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(crate) struct SparedWordlines {
     most: u32,
     /// Wordlines of each group that take no data since its last erase.
     now: Vec<WordlineSet>,
-    /// Those of them that the erase has spared. Its die knows them; the others are withheld by the core alone.
+    /// Wordlines among them that the erase has spared. The others are withheld by the core alone.
     gentle: Vec<WordlineSet>,
     /// Units of each group that can hold data.
     usable: Vec<u32>,
