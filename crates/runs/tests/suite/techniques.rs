@@ -138,8 +138,8 @@ const SINGLY: [(&str, &str, &[&str]); 21] = [
     ("retention-refresh", "paper-rftl", &[]),
     ("wordline-scrub", "paper-rftl", &[]),
 ];
-/// Techniques that pay in IOPS under any load: those that make overwritten data unreadable, and guarded erases, which give up capacity for life and try more of it
-/// than pays.
+/// Techniques that pay in IOPS under any load: those that make overwritten data unreadable, and guarded erases, which give up capacity for life and try more
+/// of it than pays.
 const COSTLY: [&str; 6] = ["crypto-erase", "erase-at-once", "guarded-erase", "page-lock", "reprogram-page", "wordline-scrub"];
 
 #[test]

@@ -309,9 +309,17 @@ impl Technique for GuardedErase {
         if self.is_beyond {
             return Some(format!("mode {} is more than the chip's table has: the last, {last}, is taken", self.params.mode));
         }
+        if self.params.target == Target::Fixed {
+            return None;
+        }
         let is_widened = self.monitor.band() > f64::from(self.params.band) / 1_000.0;
-        (is_widened && self.params.target == Target::Adaptive)
-            .then(|| format!("the core has few block groups, so write amplification counts as steady within {band:.1} % of its mean"))
+        let widened = is_widened
+            .then(|| format!("the core has few block groups, so write amplification counts as steady within {band:.1} % of its mean"));
+        let idle = (self.params.mode > 0).then(|| {
+            format!("mode {} is set and has no effect, as the target is adaptive: target = \"fixed\" stays in it", self.params.mode)
+        });
+        let all: Vec<String> = idle.into_iter().chain(widened).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Result<Worn, Why> {
@@ -523,6 +531,7 @@ mod tests {
         assert!(technique.doubt().is_some_and(|doubt| doubt.contains("mode 9")));
         assert_eq!(trial(PARAMS).1.doubt(), None);
         let adaptive = trial(Params { target: Target::Adaptive, ..PARAMS }).1;
-        assert!(adaptive.doubt().is_some_and(|doubt| doubt.contains("28.3 %")), "{:?}", adaptive.doubt());
+        let doubt = adaptive.doubt().expect("it is small, and a mode is set");
+        assert!(doubt.contains("28.3 %") && doubt.contains("mode 1 is set and has no effect"), "{doubt}");
     }
 }
