@@ -34,6 +34,9 @@ const MODE: u8 = 1;
 /// More modes than a table may have.
 const MODES: u32 = 128;
 
+/// Mark of a group that was not chosen as a victim since its erase.
+const UNCHOSEN: u32 = u32::MAX;
+
 /// Parts of an erase in which shares are counted.
 const WHOLE: i64 = 1 << 16;
 /// Erases up to which a share that could not be met is made up for.
@@ -75,7 +78,7 @@ pub struct GuardedErase {
     openings: i64,
     /// Cycles that guarded erases have saved each group, in [`PARTS`].
     saved: Vec<u32>,
-    /// Units that were to be moved out of each group when it was chosen, until it is erased.
+    /// Units that were to be moved out of each group when it was chosen, until it is erased; [`UNCHOSEN`] in others, among them those of metadata.
     moved: Vec<u32>,
     /// True if the fixed mode is more than the table has.
     is_beyond: bool,
@@ -110,7 +113,7 @@ impl GuardedErase {
             owed: 0,
             openings: 0,
             saved: vec![0; groups],
-            moved: vec![0; groups],
+            moved: vec![UNCHOSEN; groups],
         }
     }
 
@@ -148,8 +151,10 @@ impl GuardedErase {
         }
         let owed = self.owed + share - if is_guarded { WHOLE } else { 0 };
         self.owed = owed.clamp(-OWED_MOST, OWED_MOST);
+        let moved = std::mem::replace(&mut self.moved[group.index()], UNCHOSEN);
         if self.params.target == Target::Adaptive
-            && let Some(waf) = self.monitor.erased(ctx.view.usable(group), std::mem::take(&mut self.moved[group.index()]))
+            && moved != UNCHOSEN
+            && let Some(waf) = self.monitor.erased(ctx.view.usable(group), moved)
             && self.selector.measure(waf)
         {
             self.owed = 0;
@@ -202,6 +207,7 @@ impl Technique for GuardedErase {
     fn recover(&mut self, _groups: &BlockGroups, memos: &[Memo]) {
         (self.owed, self.openings) = (0, 0);
         self.saved.fill(0);
+        self.moved.fill(UNCHOSEN);
         self.surveys.forget_all();
         self.monitor.begin(0);
         for memo in memos.iter().filter(|memo| memo.slot == SAVED) {
@@ -416,6 +422,23 @@ mod tests {
         }
         assert_eq!(guarded(PARAMS, 80, |time| time < 40).0, 20, "forty of them were plain whatever was wanted");
         assert_eq!(guarded(Params { relief: Relief::All, mode: 2, ..PARAMS }, 40, |_| false).0, 39, "all but the first");
+    }
+
+    #[test]
+    fn only_victims_count_for_write_amplification() {
+        let (mut rooms, mut technique) = trial(Params { target: Target::Adaptive, ..PARAMS });
+        let groups = emptied(&mut rooms);
+        let erased = |technique: &mut GuardedErase, rooms: &Rooms, group| {
+            technique.learn(&ctx(&rooms.core), &News::Erased(EraseReport { has_left: false, ..EraseReport::without_erase(group) }));
+        };
+        let settled = |technique: &GuardedErase| technique.selector != trial(Params { target: Target::Adaptive, ..PARAMS }).1.selector;
+        (0..40).for_each(|_| erased(&mut technique, &rooms, groups[0]));
+        assert!(!settled(&technique), "groups of metadata are no victims");
+        for _ in 0..40 {
+            technique.learn(&ctx(&rooms.core), &News::VictimChosen { victim: groups[0], why: Cause::Gc });
+            erased(&mut technique, &rooms, groups[0]);
+        }
+        assert!(settled(&technique), "ten intervals of one erase each");
     }
 
     #[test]
