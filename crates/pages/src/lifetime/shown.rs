@@ -42,8 +42,9 @@ fn modes(life: &LifetimeResult) -> [(&'static str, String); 2] {
     let mode = all.last().map_or("none".to_owned(), |&last| {
         let [least, most] = [all.iter().copied().fold(last, f64::min), all.iter().copied().fold(last, f64::max)];
         let tried = life.epochs.iter().filter(|epoch| epoch.tries_modes).count();
-        let whole = if tried > 0 { format!("; modes were tried in {tried} epochs, none of which was skipped") } else { String::new() };
-        format!("{} at the end, {} to {} before{whole}", number(last), number(least), number(most))
+        let whole =
+            if tried > 0 { format!("; modes were tried in {tried} of the epochs, after which none was skipped") } else { String::new() };
+        format!("{} at the end, {} to {} on the way{whole}", number(last), number(least), number(most))
     });
     let idle = life.epochs.last().map_or(0.0, |epoch| epoch.idle_share);
     [("mode", mode), ("without data", format!("{} of the wordlines in service at the end", share(idle)))]
@@ -149,7 +150,7 @@ mod tests {
         }
         let text = shown(&moded);
         for words in [
-            "mode              2 at the end, 2 to 3 before; modes were tried in 1 epochs",
+            "mode              2 at the end, 2 to 3 on the way; modes were tried in 1 of the epochs",
             "without data      2.5 % of",
             "mode              none",
         ] {
