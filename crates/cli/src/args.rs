@@ -160,7 +160,7 @@ pub(crate) struct ExplainOptions {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) slowest: u32,
     /// Requests of this operation only.
-    #[arg(long, value_name = "OP", value_parser = ["read", "write", "trim", "flush"])]
+    #[arg(long, value_name = "OP", value_parser = ["read", "write", "trim", "flush", "hint"])]
     pub(crate) op: Option<String>,
     /// Write a chart of each of these requests, and of what its die did while it waited, as one HTML page.
     #[arg(long, value_name = "FILE")]

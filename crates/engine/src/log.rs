@@ -1,6 +1,6 @@
 //! The event log: a running hash of everything that happened, and the last events for a post-mortem.
 
-use wordline_units::{Cause, FlashOp, HostOp, Nanos, Priority};
+use wordline_units::{Attributes, Cause, FlashOp, HostOp, Nanos, Priority, Tolerance};
 
 use crate::event::{Event, FlashEvent, StopKind};
 
@@ -76,7 +76,11 @@ fn tell([first, second, third]: [u64; 3]) -> String {
     match part(first, 0, 8) {
         ARRIVED => {
             let (request, op, sectors) = (part(first, 8, 32), HostOp::ALL[part(second, 0, 8)].name(), third);
-            format!("request {request} arrived: {} {op} of {sectors} sectors", Priority::ALL[part(second, 8, 8)].name())
+            let reads = match part(second, 16, 8) {
+                0 => String::new(),
+                class => format!(", read latency {}", Tolerance::ALL[Tolerance::Default as usize - class].name()),
+            };
+            format!("request {request} arrived: {} {op} of {sectors} sectors{reads}", Priority::ALL[part(second, 8, 8)].name())
         }
         COMPLETED => format!("request {} completed{}", part(first, 8, 32), failed(part(first, 40, 1))),
         FLASH => {
@@ -148,11 +152,17 @@ fn digest_flash(flash: &FlashEvent) -> [u64; 3] {
     ]
 }
 
+/// Priority of a request, and how far above the default its tolerance is: nothing where it has none, as in logs from before there were tolerances.
+#[inline(always)]
+fn classes(attributes: Attributes) -> u64 {
+    attributes.priority as u64 | (Tolerance::Default as u64 - attributes.tolerance as u64) << 8
+}
+
 #[inline(always)]
 fn digest(event: &Event) -> [u64; 3] {
     match *event {
         Event::Arrived { request, op, attributes, sectors } => {
-            [ARRIVED as u64 | u64::from(request.0) << 8, op as u64 | (attributes.priority as u64) << 8, u64::from(sectors)]
+            [ARRIVED as u64 | u64::from(request.0) << 8, op as u64 | classes(attributes) << 8, u64::from(sectors)]
         }
         Event::Completed(done) => [
             COMPLETED as u64 | u64::from(done.request.0) << 8 | u64::from(done.ok) << 40,
@@ -238,5 +248,18 @@ mod tests {
         assert_eq!((fixed.0, fixed.1), (EventLog::default().hash(), 0));
         assert!(at_step.0 != now.0 && at_step.0 != fixed.0);
         assert!(now.2.contains("erase for gc was stopped on die 7"), "{}", now.2);
+    }
+    #[test]
+    fn a_tolerance_is_in_the_hash_and_its_absence_is_not() {
+        let tail = |tolerance| {
+            let mut log = EventLog::default();
+            let attributes = Attributes::NONE.with_tolerance(tolerance);
+            log.record(Nanos(1), &Event::Arrived { request: RequestId(1), op: HostOp::Hint, attributes, sectors: 8 });
+            (log.hash(), log.tail())
+        };
+        let all = Tolerance::ALL.map(tail);
+        assert!((0..4).all(|one| (0..one).all(|other| all[one].0 != all[other].0)), "{all:?}");
+        assert!(all[2].1.contains("request 1 arrived: normal hint of 8 sectors, read latency longer"), "{}", all[2].1);
+        assert!(!all[3].1.contains("latency"), "{}", all[3].1);
     }
 }

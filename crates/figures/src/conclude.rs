@@ -283,6 +283,7 @@ fn host(measured: &Measured) -> HostResult {
         trims: count(HostOp::Trim).requests,
         trims_freed_nothing: count(HostOp::Trim).freed_nothing,
         flushes: count(HostOp::Flush).requests,
+        hints: count(HostOp::Hint).requests,
         failed: measured.failed(),
         failed_by: FailedResult {
             reads: count(HostOp::Read).failed,

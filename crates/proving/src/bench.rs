@@ -112,7 +112,7 @@ impl Observer for Tally {
                 match done.op {
                     HostOp::Read => self.reads.push(done.stages.total()),
                     HostOp::Write => self.writes.push(done.stages.total()),
-                    HostOp::Trim | HostOp::Flush => {}
+                    HostOp::Trim | HostOp::Flush | HostOp::Hint => {}
                 }
             }
             Event::Flash(flash) => {

@@ -178,7 +178,7 @@ impl Twin {
                         assert!(!lost, "unit {lpn} was on flash at version {} and is nowhere now", unit.landed);
                     }
                 }
-                HostOp::Flush => {}
+                HostOp::Flush | HostOp::Hint => {}
             }
         }
         if request.op == HostOp::Flush {
@@ -222,7 +222,7 @@ impl Twin {
                     assert!(durable, "a flush passed before version {version} of unit {lpn} was on flash: {unit:?}");
                 }
             }
-            HostOp::Trim => {}
+            HostOp::Trim | HostOp::Hint => {}
         }
     }
 

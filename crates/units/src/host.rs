@@ -20,11 +20,13 @@ pub enum HostOp {
     Trim,
     /// Make every acknowledged write durable.
     Flush,
+    /// Declare which latency reads of sectors may have (NVMe dataset management). The class travels as the tolerance of the request's attributes.
+    Hint,
 }
 
 impl HostOp {
     /// All operations, in the order tables list them.
-    pub const ALL: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+    pub const ALL: [HostOp; 5] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush, HostOp::Hint];
 
     /// The word used in tables and files.
     pub const fn name(self) -> &'static str {
@@ -33,6 +35,7 @@ impl HostOp {
             HostOp::Write => "write",
             HostOp::Trim => "trim",
             HostOp::Flush => "flush",
+            HostOp::Hint => "hint",
         }
     }
 }
@@ -81,6 +84,21 @@ pub enum Tolerance {
     Default,
 }
 
+impl Tolerance {
+    /// All classes, strictest first.
+    pub const ALL: [Tolerance; 4] = [Tolerance::Shortest, Tolerance::Typical, Tolerance::Longer, Tolerance::Default];
+
+    /// The word used in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tolerance::Shortest => "shortest",
+            Tolerance::Typical => "typical",
+            Tolerance::Longer => "longer",
+            Tolerance::Default => "default",
+        }
+    }
+}
+
 /// Attributes of a request. They travel with it, with its units and with the flash operations for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 // One word, so that a copy is one move.
@@ -90,7 +108,7 @@ pub struct Attributes {
     pub priority: Priority,
     /// Data of a write that must not stay readable on the chips once it is stale, where the drive has a sanitiser (002 §6).
     pub secure: bool,
-    /// Tolerated latency of reads. Nothing in a drive reads it yet.
+    /// Tolerated latency of reads: of the sectors of a hint, and of the data of a write. Reads ignore it.
     pub tolerance: Tolerance,
 }
 
@@ -113,6 +131,12 @@ impl Attributes {
             secure: self.secure | other.secure,
             tolerance: self.tolerance.min(other.tolerance),
         }
+    }
+
+    /// The same attributes with this tolerance.
+    #[must_use]
+    pub const fn with_tolerance(self, tolerance: Tolerance) -> Attributes {
+        Attributes { tolerance, ..self }
     }
 
     /// The same attributes of data that is secure or not.
@@ -151,5 +175,10 @@ impl HostRequest {
     /// Creates a request without attributes that need not be durable at once, for a load without times.
     pub const fn new(op: HostOp, sector: u64, sectors: u32) -> HostRequest {
         HostRequest { at: Nanos::ZERO, sector, sectors, op, attributes: Attributes::NONE, fua: false, job: JobId(0) }
+    }
+
+    /// Creates a hint that reads of `sectors` sectors from `sector` may have the latency of `tolerance`.
+    pub const fn hint(sector: u64, sectors: u32, tolerance: Tolerance) -> HostRequest {
+        HostRequest { attributes: Attributes::NONE.with_tolerance(tolerance), ..HostRequest::new(HostOp::Hint, sector, sectors) }
     }
 }

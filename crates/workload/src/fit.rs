@@ -190,8 +190,8 @@ impl Placement {
         self.capacity / SECTOR_BYTES
     }
 
-    /// The place of `record` on the drive, widened to sector bounds; `None` for a trim of nothing. Whatever the fit changes about it is counted in `changes`.
-    /// The record's volume must be one of those placed.
+    /// The place of `record` on the drive, widened to sector bounds; `None` for a trim or a hint of nothing. Whatever the fit changes about it is counted in
+    /// `changes`, but for hints that are shrunk or left out. The record's volume must be one of those placed.
     pub fn place(&self, record: &TraceRecord, changes: &mut Changes) -> Option<Placed> {
         let base = *self.bases.get(record.volume as usize)?;
         let start = record.offset.0 - record.offset.0 % SECTOR_BYTES;
@@ -200,7 +200,7 @@ impl Placement {
         let (at, fitting) = match self.fit {
             Fit::Compact => {
                 let packed = self.packed(record, start, end);
-                changes.dropped_trims += u64::from(packed.is_none());
+                changes.dropped_trims += u64::from(packed.is_none() && record.op == HostOp::Trim);
                 packed?
             }
             Fit::Reject => (own, length),
@@ -219,7 +219,7 @@ impl Placement {
         changes.split += u64::from(rest > 0);
         match (self.fit, most < length) {
             (Fit::Scale, false) => changes.moved += u64::from(most > room),
-            (Fit::Compact, true) => changes.shrunk_trims += 1,
+            (Fit::Compact, true) => changes.shrunk_trims += u64::from(record.op == HostOp::Trim),
             (_, true) => {
                 changes.clipped += 1;
                 changes.clipped_bytes += length - most;
@@ -253,7 +253,7 @@ impl Placement {
         let from = packed(start);
         match record.op {
             HostOp::Read | HostOp::Write => Some((from, end - start)),
-            HostOp::Trim | HostOp::Flush => {
+            HostOp::Trim | HostOp::Flush | HostOp::Hint => {
                 // The drive may hold no more of the last touched unit than what is touched.
                 let to = packed(end).min(self.capacity);
                 (to > from).then(|| (from, to - from))

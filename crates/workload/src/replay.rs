@@ -179,7 +179,7 @@ where
         let at = record.at.map(|at| self.ahead.as_mut().map_or(at, |ahead| ahead.place(at)));
         let Placed { sector, sectors, rest } = match record.op {
             HostOp::Flush => Placed { sector: 0, sectors: 0, rest: 0 },
-            HostOp::Read | HostOp::Write | HostOp::Trim => self.placement.place(record, &mut self.changes)?,
+            HostOp::Read | HostOp::Write | HostOp::Trim | HostOp::Hint => self.placement.place(record, &mut self.changes)?,
         };
         if let Some(at) = at {
             let first = *self.first.get_or_insert(at);
@@ -193,7 +193,9 @@ where
             sector,
             sectors,
             op: record.op,
-            attributes: Attributes::of(record.priority.unwrap_or(self.options.priority)).with_secure(!record.insecure),
+            attributes: Attributes::of(record.priority.unwrap_or(self.options.priority))
+                .with_secure(!record.insecure)
+                .with_tolerance(record.tolerance),
             fua: record.fua,
             job: JobId(0),
         };

@@ -1,7 +1,7 @@
 //! How quantities go into JSON: as plain integers, with the unit in the key.
 
 use serde::Serializer;
-use wordline_units::{Bytes, HostOp, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, Nanos, Priority, Tolerance};
 
 pub(crate) fn nanos<S: Serializer>(span: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(span.0)
@@ -20,6 +20,10 @@ pub(crate) fn bytes<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok
 
 pub(crate) fn op<S: Serializer>(op: &HostOp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(op.name())
+}
+
+pub(crate) fn tolerance<S: Serializer>(tolerance: &Tolerance, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(tolerance.name())
 }
 
 pub(crate) fn maybe_priority<S: Serializer>(priority: &Option<Priority>, serializer: S) -> Result<S::Ok, S::Error> {

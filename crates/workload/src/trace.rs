@@ -31,7 +31,7 @@ mod parser;
 mod volumes;
 
 use serde::Serialize;
-use wordline_units::{Bytes, HostOp, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, Nanos, Priority, Tolerance};
 
 pub use detect::Recognised;
 pub use error::{LineFault, TraceError};
@@ -73,13 +73,21 @@ pub struct TraceRecord {
     pub priority: Option<Priority>,
     /// A write whose data need not be secret once it is stale.
     pub insecure: bool,
+    /// Latency that later reads of its bytes may have, for a hint and a write.
+    #[serde(serialize_with = "crate::serial::tolerance", skip_serializing_if = "is_default")]
+    pub tolerance: Tolerance,
+}
+
+/// True if `tolerance` is that of a request without one.
+fn is_default(tolerance: &Tolerance) -> bool {
+    *tolerance == Tolerance::Default
 }
 
 impl TraceRecord {
     /// The largest read or write taken for real. Nothing in the field issues more; a larger one means that columns or units were
     /// mistaken.
     pub const LARGEST_TRANSFER: Bytes = Bytes::gib(1);
-    /// The largest trim: what fits the sector count of a request.
+    /// The largest trim or hint: what fits the sector count of a request.
     pub const LARGEST_TRIM: Bytes = Bytes(u32::MAX as u64 * wordline_units::host::SECTOR_BYTES);
 
     /// The byte after the last one, which the readers guarantee not to overflow.

@@ -99,7 +99,10 @@ fn compressed_traces_read_like_plain_ones() {
 fn faults_name_file_line_column_and_the_nearest_word() {
     let wrong = TRACE.replace("1020,write", "1020,wirte");
     let error = reader(&wrong).expect("recognised").find_map(Result::err).expect("faulty").to_string();
-    assert!(error.starts_with("t.csv:5: column op: expected read, write, trim, flush, found 'wirte'; did you mean 'write'?"), "{error}");
+    assert!(
+        error.starts_with("t.csv:5: column op: expected read, write, trim, flush, hint, found 'wirte'; did you mean 'write'?"),
+        "{error}"
+    );
     let options = ReadOptions { on_fault: OnFault::Skip, ..ReadOptions::default() };
     let mut lenient = TraceReader::new(wrong.as_bytes(), "t.csv", options).expect("recognised");
     assert_eq!(lenient.by_ref().filter(Result::is_ok).count(), 5);

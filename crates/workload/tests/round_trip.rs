@@ -1,24 +1,35 @@
 //! Does a written trace read back as what was written, but for what the format is documented not to carry?
 
 use proptest::prelude::*;
-use wordline_units::{Bytes, HostOp, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, Nanos, Priority, Tolerance};
 use wordline_workload::Format;
 use wordline_workload::trace::{OutputFormat, ReadOptions, TraceReader, TraceRecord, TraceWriter};
 
-/// Gap, volume, operation, offset, length, latency, unit access and insecurity, priority.
-type Row = (u64, u32, HostOp, u64, u64, Option<u64>, (bool, bool), Option<Priority>);
+/// Gap, volume, operation, offset, length, latency, unit access and insecurity, priority, tolerance.
+type Row = (u64, u32, HostOp, u64, u64, Option<u64>, (bool, bool), Option<Priority>, Tolerance);
 
 fn record() -> impl Strategy<Value = Row> {
-    let op = prop_oneof![Just(HostOp::Read), Just(HostOp::Write), Just(HostOp::Trim), Just(HostOp::Flush)];
+    let op = proptest::sample::select(&HostOp::ALL[..]);
+    let tolerance = proptest::sample::select(&Tolerance::ALL[..]);
     let priority = proptest::option::of(proptest::sample::select(&Priority::ALL[..]));
-    (0u64..1 << 50, 0u32..4, op, 0u64..1 << 45, 1u64..1 << 24, proptest::option::of(0u64..1 << 40), any::<(bool, bool)>(), priority)
+    (
+        0u64..1 << 50,
+        0u32..4,
+        op,
+        0u64..1 << 45,
+        1u64..1 << 24,
+        proptest::option::of(0u64..1 << 40),
+        any::<(bool, bool)>(),
+        priority,
+        tolerance,
+    )
 }
 
 fn records(timed: bool) -> impl Strategy<Value = Vec<TraceRecord>> {
     proptest::collection::vec(record(), 1..40).prop_map(move |rows| {
         let mut numbers: Vec<u32> = Vec::new();
         let mut now = 0;
-        let build = |(gap, volume, op, offset, length, latency, (fua, insecure), priority): Row| {
+        let build = |(gap, volume, op, offset, length, latency, (fua, insecure), priority, tolerance): Row| {
             // Volumes are numbered by first appearance.
             let number = numbers.iter().position(|known| *known == volume).unwrap_or_else(|| {
                 numbers.push(volume);
@@ -36,6 +47,7 @@ fn records(timed: bool) -> impl Strategy<Value = Vec<TraceRecord>> {
                 fua: fua && op == HostOp::Write,
                 priority,
                 insecure: insecure && op == HostOp::Write,
+                tolerance: if matches!(op, HostOp::Write | HostOp::Hint) { tolerance } else { Tolerance::Default },
             }
         };
         rows.into_iter().map(build).collect()
@@ -53,7 +65,7 @@ fn kept(record: &TraceRecord, format: OutputFormat) -> TraceRecord {
     match format {
         OutputFormat::Csv => return kept,
         OutputFormat::Msr | OutputFormat::Mqsim | OutputFormat::Fio | OutputFormat::Blkparse => {
-            (kept.priority, kept.insecure) = (None, false)
+            (kept.priority, kept.insecure, kept.tolerance) = (None, false, Tolerance::Default)
         }
     }
     match format {
@@ -103,7 +115,12 @@ fn check(records: &[TraceRecord], format: OutputFormat) -> Result<(), TestCaseEr
     }
     let written = writer.finish().expect("memory");
     let data_only = matches!(format, OutputFormat::Msr | OutputFormat::Mqsim);
-    let carried = records.iter().filter(|record| !data_only || matches!(record.op, HostOp::Read | HostOp::Write));
+    let carries = |op| match op {
+        HostOp::Read | HostOp::Write => true,
+        HostOp::Trim | HostOp::Flush => !data_only,
+        HostOp::Hint => format == OutputFormat::Csv,
+    };
+    let carried = records.iter().filter(|record| carries(record.op));
     let expected = renumbered(carried.map(|record| kept(record, format)).collect());
     prop_assert_eq!(written.records as usize, expected.len());
     prop_assert_eq!(written.left_out as usize, records.len() - expected.len());
@@ -137,4 +154,24 @@ proptest! {
             check(&records, format)?;
         }
     }
+}
+
+/// The records of a csv text, or the message about the first bad line.
+fn read(text: &str) -> Result<Vec<TraceRecord>, String> {
+    let reader = TraceReader::new(text.as_bytes(), "t.csv", ReadOptions::default()).map_err(|error| error.to_string())?;
+    reader.collect::<Result<_, _>>().map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_hint_has_a_tolerance_and_a_read_has_none() {
+    let text = "op,offset,length,tolerance\nhint,0,1048576,longer\nhint,4096,512,\nread,0,512,shortest\nwrite,0,512,typical\n";
+    let found: Vec<_> = read(text).expect("good lines").into_iter().map(|record| (record.op.name(), record.tolerance)).collect();
+    let expected = [("hint", Tolerance::Longer), ("hint", Tolerance::Default), ("read", Tolerance::Default), ("write", Tolerance::Typical)];
+    assert_eq!(found, expected);
+    for (wrong, column, nearest) in [("hnit,0,512,longer", "op", "hint"), ("hint,0,512,longr", "tolerance", "longer")] {
+        let told = read(&format!("op,offset,length,tolerance\n{wrong}\n")).expect_err(wrong);
+        let parts = ["t.csv:2".to_owned(), format!("column {column}"), format!("did you mean '{nearest}'?")];
+        assert!(parts.iter().all(|part| told.contains(part)), "{told}");
+    }
+    assert!(read("op,offset,length\nhint,0,0\n").is_err_and(|told| told.contains("at least one byte")));
 }

@@ -136,7 +136,7 @@ proptest! {
                     writes = 0;
                     continue;
                 }
-                HostOp::Read | HostOp::Trim => {}
+                HostOp::Read | HostOp::Trim | HostOp::Hint => {}
             }
             prop_assert!(writes <= every);
             others += 1;

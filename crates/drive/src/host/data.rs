@@ -377,7 +377,7 @@ pub(crate) fn is_fit(request: &HostRequest, bytes: &HostBytes) -> bool {
     match (bytes, request.op) {
         (HostBytes::These(bytes), HostOp::Write) => bytes.len() as u64 == u64::from(request.sectors) * SECTOR_BYTES,
         (HostBytes::Zeroes, HostOp::Write) => true,
-        (HostBytes::None, HostOp::Read | HostOp::Flush | HostOp::Trim) => true,
+        (HostBytes::None, HostOp::Read | HostOp::Flush | HostOp::Trim | HostOp::Hint) => true,
         (HostBytes::These(_) | HostBytes::Zeroes | HostBytes::None, _) => false,
     }
 }

@@ -13,6 +13,7 @@ mod carried;
 mod failing;
 mod guarded;
 mod harmed;
+mod hints;
 mod image;
 mod jobs;
 mod leaps;

@@ -128,7 +128,7 @@ impl Machine {
             let stages = match op {
                 HostOp::Read => self.read(at),
                 HostOp::Write => self.write(at),
-                HostOp::Trim | HostOp::Flush => Stages { core: Nanos(2_500 + self.draw(400)), ..Stages::default() },
+                HostOp::Trim | HostOp::Flush | HostOp::Hint => Stages { core: Nanos(2_500 + self.draw(400)), ..Stages::default() },
             };
             let end = at + stages.total();
             let done = Completion {

@@ -25,6 +25,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("host.writes", "the table of requests by kind"),
     ("host.trims", "the table of requests by kind, and a share of them"),
     ("host.flushes", "the table of requests by kind"),
+    ("host.hints", "the table of requests by kind"),
     ("host.read_iops", "the table of requests by kind"),
     ("host.write_iops", "the table of requests by kind"),
     ("host.failed_by.", "a sentence on requests that failed"),

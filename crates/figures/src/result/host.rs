@@ -24,6 +24,10 @@ pub struct HostResult {
     /// Flushes completed without a failure.
     #[schemars(extend("x-unit" = "requests"))]
     pub flushes: u64,
+    /// Hints of tolerated latency, where there were any.
+    #[schemars(extend("x-unit" = "requests"))]
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hints: u64,
     /// Requests that failed in part or whole. Nothing else here counts them.
     #[schemars(extend("x-unit" = "requests"))]
     pub failed: u64,
@@ -61,8 +65,18 @@ pub struct HostResult {
 }
 
 impl HostResult {
+    /// Requests that were completed without a failure.
+    pub fn served(&self) -> u64 {
+        self.reads + self.writes + self.trims + self.flushes + self.hints
+    }
+
     /// Requests that were answered, well or not.
     pub fn asked(&self) -> u64 {
-        self.reads + self.writes + self.trims + self.flushes + self.failed
+        self.served() + self.failed
     }
+}
+
+/// True if `count` counts nothing.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One entry per kind of request.
+/// One entry per kind of request but hints, which no flash operation serves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByOp<T> {
     /// Reads; null when none completed without a failure.
@@ -50,7 +50,7 @@ pub struct Latency {
 pub struct PriorityLatency {
     /// `urgent`, `high`, `normal` or `low`.
     pub priority: String,
-    /// `read`, `write`, `trim` or `flush`.
+    /// `read`, `write`, `trim`, `flush` or `hint`.
     pub op: String,
     /// Its distribution.
     pub latency_us: Latency,

@@ -63,6 +63,7 @@ impl Rooms {
             HostOp::Write => host::write(core, panel, metadata, sanitise, request),
             HostOp::Trim => host.trim(core, panel, metadata, sanitise, request),
             HostOp::Flush => host::flush(core, panel, metadata, sanitise, request),
+            HostOp::Hint => host::hint(core, request),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Host requests: reads, writes, trims and flushes, from arrival to the events that complete them.
+//! Host requests: reads, writes, trims, flushes and hints, from arrival to the events that complete them.
 
 use wordline_units::{Attributes, Bytes, Cause, OpTag, PartId};
 
@@ -329,6 +329,13 @@ pub(crate) fn flush(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata,
     metadata.flush(core, part);
     complete_partials(core, panel, metadata, sanitise);
     metadata.pass_flushes(core);
+}
+
+/// Take the hint `request`: reads of its sectors tolerate `request.attributes.tolerance`. Nothing in a core acts on it; it is complete at once, also in a core
+/// that is worn out.
+pub(crate) fn hint(core: &mut Core, request: Request) {
+    let part = core.requests_mut().begin(request, 0);
+    core.requests_mut().finish(part);
 }
 
 /// Admit waiting writes and pass flushes, after a change of the buffer or of the free space.

@@ -98,6 +98,7 @@ fn record(request: &HostRequest) -> TraceRecord {
         fua: request.fua,
         priority: Some(request.attributes.priority),
         insecure: !request.attributes.secure,
+        tolerance: request.attributes.tolerance,
     }
 }
 

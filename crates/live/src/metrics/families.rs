@@ -51,8 +51,15 @@ const fn gauge(name: &'static str, unit: &'static str, help: &'static str, sampl
     Family { name, kind: Kind::Gauge, unit, help, samples }
 }
 
-fn each_op(text: &mut Text, value: impl Fn(HostOp) -> u64) {
-    HostOp::ALL.into_iter().for_each(|op| text.count(&[("op", op.name())], value(op)));
+/// Kinds of requests with samples: all but hints, and those where there were any.
+fn ops(seen: &Seen<'_>) -> impl Iterator<Item = HostOp> {
+    let hints = seen.measured.totals.host(HostOp::Hint);
+    let has_hints = hints.requests + hints.failed > 0;
+    HostOp::ALL.into_iter().filter(move |op| *op != HostOp::Hint || has_hints)
+}
+
+fn each_op(seen: &Seen<'_>, text: &mut Text, value: impl Fn(HostOp) -> u64) {
+    ops(seen).for_each(|op| text.count(&[("op", op.name())], value(op)));
 }
 
 fn each_flash(seen: &Seen<'_>, text: &mut Text, value: impl Fn(&FlashCount) -> u64) {
@@ -95,13 +102,13 @@ const FAMILIES: [Family; 44] = [
         },
     ),
     counter("wordline_host_requests", "", "Requests of the host that were answered.", |seen, text| {
-        each_op(text, |op| seen.measured.totals.host(op).requests);
+        each_op(seen, text, |op| seen.measured.totals.host(op).requests);
     }),
     counter("wordline_host_failed_requests", "", "Requests of the host that were answered with an error.", |seen, text| {
-        each_op(text, |op| seen.measured.totals.host(op).failed);
+        each_op(seen, text, |op| seen.measured.totals.host(op).failed);
     }),
     counter("wordline_host_bytes", "bytes", "Bytes of the requests that were answered.", |seen, text| {
-        each_op(text, |op| seen.measured.totals.host(op).sectors * SECTOR_BYTES);
+        each_op(seen, text, |op| seen.measured.totals.host(op).sectors * SECTOR_BYTES);
     }),
     counter(
         "wordline_zeroed_by_trims_bytes",
@@ -118,7 +125,7 @@ const FAMILIES: [Family; 44] = [
         unit: "seconds",
         help: "Latency of requests, in the drive's own, virtual time.",
         samples: |seen, text| {
-            for op in HostOp::ALL {
+            for op in ops(seen) {
                 text.spans(&[("op", op.name())], &seen.measured.latencies(op));
             }
         },

@@ -37,7 +37,7 @@ pub(super) fn table(drives: &[&DriveResult]) -> String {
         let first = [
             escape(&name),
             format!("{} s", number(job.simulated_seconds)),
-            count(host.reads + host.writes + host.trims + host.flushes),
+            count(host.served()),
             if host.failed > 0 { format!("<b class=\"worse\">{}</b>", count(host.failed)) } else { "–".to_owned() },
             number(host.iops),
             moved(host.reads, host.read_mib_s),
@@ -71,6 +71,7 @@ pub(super) fn distributions(details: &[&DriveDetail]) -> Vec<String> {
             HostOp::Write => "Write",
             HostOp::Trim => "Trim",
             HostOp::Flush => "Flush",
+            HostOp::Hint => "Hint",
         };
         let of = if details.len() > 1 { format!(", {}", detail.name) } else { String::new() };
         let most = if detail.jobs.len() > SHOWN { format!(" (the first {SHOWN})") } else { String::new() };

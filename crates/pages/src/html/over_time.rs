@@ -237,6 +237,7 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
         HostOp::Write => "Write latency",
         HostOp::Trim => "Trim latency",
         HostOp::Flush => "Flush latency",
+        HostOp::Hint => "Hint latency",
     };
     nines(title.to_owned(), lines)
 }

@@ -16,7 +16,7 @@ const GROUP: usize = 65_536;
 pub const REQUESTS: &[Column] = &[
     integer("arrived_ns", "ns", "when the host issued the request"),
     integer("completed_ns", "ns", "when it was acknowledged; rows are in this order"),
-    word("op", "`read`, `write`, `trim` or `flush`"),
+    word("op", "`read`, `write`, `trim`, `flush` or `hint`"),
     word("priority", "`urgent`, `high`, `normal` or `low`"),
     integer("sector", "sectors of 512 B", "the first sector"),
     integer("sectors", "sectors of 512 B", "the size"),

@@ -26,7 +26,7 @@ pub(super) fn table(text: &mut String, drive: &DriveResult) {
         let moved = |requests: u64, rate: f64| if requests > 0 { number(rate) } else { "-".to_owned() };
         let values = [
             number(job.simulated_seconds),
-            number((host.reads + host.writes + host.trims + host.flushes) as f64),
+            number(host.served() as f64),
             number(host.iops),
             moved(host.reads, host.read_mib_s),
             moved(host.writes, host.write_mib_s),

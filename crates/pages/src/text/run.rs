@@ -49,6 +49,7 @@ fn host(text: &mut String, drive: &DriveResult) {
         ("write", host.writes, host.write_iops, Some(host.write_mib_s)),
         ("trim", host.trims, per_second(host.trims, drive), None),
         ("flush", host.flushes, per_second(host.flushes, drive), None),
+        ("hint", host.hints, per_second(host.hints, drive), None),
     ];
     for (name, requests, iops, bandwidth) in kinds.into_iter().filter(|kind| kind.1 > 0) {
         line(text, &format!("  {name:<10}{:>16}{:>14}{:>14}", count(requests), number(iops), bandwidth.map_or(String::new(), number)));

@@ -385,7 +385,7 @@ impl World {
                     }
                 }
             }
-            HostOp::Write => {}
+            HostOp::Write | HostOp::Hint => {}
         }
         if request.op == HostOp::Flush && self.bug == Some(Bug::FlushReordered) {
             self.ledger.flushed(request.id);
@@ -408,7 +408,7 @@ impl World {
                 self.owed.ask(request.id, units.filter(is_on_flash).filter(|&lpn| !changing(lpn)));
             }
             HostOp::Write | HostOp::Trim => self.owed.overtake(units),
-            HostOp::Flush => {}
+            HostOp::Flush | HostOp::Hint => {}
         }
     }
 
@@ -513,6 +513,7 @@ impl Driver for World {
                 self.ledger.acknowledge(request.id, through || request.fua);
                 trimmed
             }
+            HostOp::Hint => return,
             HostOp::Read => {
                 let problem = |lpn| format!("{request:?} is answered, and no page that was sensed to its end has brought unit {lpn}");
                 return self.fail(missing.map_or(Ok(()), |lpn| Err(problem(lpn))));

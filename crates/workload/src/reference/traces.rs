@@ -35,7 +35,7 @@ pub fn traces_markdown() -> String {
          - A trace without times is replayed in a closed loop (`--qd`, 32 by default); one with times at its own, divided by `--speed`.\n\
          - A malformed line stops the reading with its place and what was expected. With `--lenient` it is counted and passed over.\n  \
          Rows of SYSTOR traces without a type are passed over and counted by any reading.\n\
-         - A read or write is of 1 B to {}, and a trim of at most {}; a larger one means that\n  \
+         - A read or write is of 1 B to {}, and a trim or a hint of at most {}; a larger one means that\n  \
          columns or units were mistaken. Requests are widened to whole sectors of\n  \
            512 B. A line has at most 64 KiB. A line that begins with `#` is a comment.\n\n\
          ## A trace of your own: `csv`\n\n\
@@ -56,7 +56,7 @@ pub fn traces_markdown() -> String {
     text.push_str(BLKTRACE);
     text.push_str(
         "\n## What is written\n\n`wordline trace convert FILE --to FORMAT` writes these, and says how many records it left out or widened.\n\n\
-         | format | times | operations | addresses | volumes | latency | unit access | priority, security |\n|---|---|---|---|---|---|---|---|\n",
+         | format | times | operations | addresses | volumes | latency | unit access | priority, security, tolerance |\n|---|---|---|---|---|---|---|---|\n",
     );
     for (format, carried) in OutputFormat::ALL.iter().zip(CARRIED) {
         let _ = writeln!(text, "| `{}` | {} |", format.name(), carried.join(" | "));

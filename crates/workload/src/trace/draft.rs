@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, HostOp, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, Nanos, Priority, Tolerance};
 
 use super::TraceRecord;
 use super::volumes::Volumes;
@@ -19,6 +19,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) fua: bool,
     pub(crate) priority: Option<Priority>,
     pub(crate) insecure: bool,
+    pub(crate) tolerance: Tolerance,
     /// Whether a flush is asked for before it.
     pub(crate) flush_first: bool,
 }
@@ -26,7 +27,8 @@ pub(crate) struct Draft<'a> {
 impl<'a> Draft<'a> {
     /// A request of which no more is known than every format tells.
     pub(crate) fn new(at: Option<Nanos>, volume: &'a [u8], op: HostOp, offset: u64, length: u64) -> Draft<'a> {
-        Draft { at, volume, op, offset, length, latency: None, fua: false, priority: None, insecure: false, flush_first: false }
+        let (latency, fua, priority, insecure, tolerance) = (None, false, None, false, Tolerance::Default);
+        Draft { at, volume, op, offset, length, latency, fua, priority, insecure, tolerance, flush_first: false }
     }
 
     /// A flush, which is of no place.
@@ -42,7 +44,7 @@ impl<'a> Draft<'a> {
         let (offset, length) = if self.op == HostOp::Flush { (0, 0) } else { (self.offset, self.length) };
         let largest = match self.op {
             HostOp::Read | HostOp::Write => TraceRecord::LARGEST_TRANSFER,
-            HostOp::Trim => TraceRecord::LARGEST_TRIM,
+            HostOp::Trim | HostOp::Hint => TraceRecord::LARGEST_TRIM,
             HostOp::Flush => Bytes(u64::MAX),
         };
         let op = self.op.name();
@@ -66,6 +68,7 @@ impl<'a> Draft<'a> {
             fua: self.fua && self.op == HostOp::Write,
             priority: self.priority,
             insecure: self.insecure && self.op == HostOp::Write,
+            tolerance: if matches!(self.op, HostOp::Write | HostOp::Hint) { self.tolerance } else { Tolerance::Default },
         })
     }
 }

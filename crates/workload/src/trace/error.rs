@@ -60,14 +60,15 @@ fn unread(file: &str, line: u64) -> String {
 }
 
 /// The columns that a file may do without, for messages.
-const OPTIONAL: &str = "time_us, volume, latency_us, fua (0 or 1), priority (urgent, high, normal or low) and insecure (0 or 1)";
+const OPTIONAL: &str = "time_us, volume, latency_us, fua (0 or 1), priority (urgent, high, normal or low), insecure (0 or 1) and tolerance \
+                        (shortest, typical, longer or default)";
 
 /// What can be done about a file in an unknown format.
 fn ways_out(nearest: &[Format]) -> String {
     let named: String = nearest.iter().map(|format| format!("\n  {:<12} {}", format.name(), format.columns())).collect();
     format!(
         "The nearest are{named}\nIf it is one of them, name the format. Otherwise put the header of csv over the columns, which are\n  \
-         op (read, write, trim or flush), offset and length in bytes, and where they are known {}",
+         op (read, write, trim, flush or hint), offset and length in bytes, and where they are known {}",
         OPTIONAL
     )
 }

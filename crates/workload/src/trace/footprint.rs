@@ -92,6 +92,6 @@ fn add(record: &TraceRecord, unit: u64, extent: &mut VolumeExtent, touched: &mut
             touched.add(record.offset.0 / unit, last);
             extent.touched_end = extent.touched_end.max(end);
         }
-        HostOp::Trim | HostOp::Flush => {}
+        HostOp::Trim | HostOp::Flush | HostOp::Hint => {}
     }
 }

@@ -204,7 +204,7 @@ const NAMED: [(&str, Format, &str); 31] = [
     (
         "csv",
         Format::Csv,
-        "header naming time_us, op, offset, length, volume, latency_us, fua, priority, insecure in any order; op, offset and length are required",
+        "header naming time_us, op, offset, length, volume, latency_us, fua, priority, insecure, tolerance in any order; op, offset and length are required",
     ),
 ];
 

@@ -144,6 +144,7 @@ mod tests {
             fua: false,
             priority: None,
             insecure: false,
+            tolerance: wordline_units::Tolerance::Default,
         }
     }
 

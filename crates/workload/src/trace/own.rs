@@ -1,6 +1,6 @@
 //! Plain columns under a header that names them.
 
-use wordline_units::{HostOp, Nanos, Priority};
+use wordline_units::{HostOp, Nanos, Priority, Tolerance};
 
 use super::draft::Draft;
 use super::error::LineFault;
@@ -8,7 +8,7 @@ use super::fields::Fields;
 use super::meaning::Units;
 
 /// The header that the writer puts first.
-pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua,priority,insecure";
+pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua,priority,insecure,tolerance";
 /// A column, for readers and for the reference.
 #[derive(Clone, Copy)]
 pub(crate) struct Column {
@@ -23,9 +23,9 @@ const fn column(name: &'static str, needed: bool, value: &'static str, meaning: 
 }
 
 /// Every column, in the order in which the writer puts them.
-pub(crate) const COLUMNS: [Column; 9] = [
+pub(crate) const COLUMNS: [Column; 10] = [
     column("time_us", false, "us, with a fraction", "when it was issued, by any clock; without it only the order of requests is known"),
-    column("op", true, "`read`, `write`, `trim` or `flush`", "what it does"),
+    column("op", true, "`read`, `write`, `trim`, `flush` or `hint`", "what it does"),
     column("offset", true, "bytes", "first byte; not looked at for a flush, but it must be a number"),
     column("length", true, "bytes", "number of bytes; above 0, except for a flush"),
     column("volume", false, "any word without a comma", "which volume it goes to; one volume without it"),
@@ -38,10 +38,16 @@ pub(crate) const COLUMNS: [Column; 9] = [
     column("fua", false, "`0` or `1`", "force unit access: a write that is acknowledged when it is durable"),
     column("priority", false, "`urgent`, `high`, `normal`, `low` or nothing", "class of the request; normal without it"),
     column("insecure", false, "`0` or `1`", "a write whose data need not be secret once it is stale"),
+    column(
+        "tolerance",
+        false,
+        "`shortest`, `typical`, `longer`, `default` or nothing",
+        "latency that later reads of the bytes of a hint or a write may have; a hint without it takes away what was declared before",
+    ),
 ];
 
-const NAMES: [&str; 9] = {
-    let mut names = [""; 9];
+const NAMES: [&str; 10] = {
+    let mut names = [""; 10];
     let mut index = 0;
     while index < names.len() {
         names[index] = COLUMNS[index].name;
@@ -53,14 +59,14 @@ const NAMES: [&str; 9] = {
 /// Where each column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    places: [Option<usize>; 9],
+    places: [Option<usize>; 10],
     count: usize,
 }
 
 impl Header {
     pub(crate) fn parse(line: &[u8]) -> Result<Header, LineFault> {
         let fields = Fields::commas(line);
-        let mut places = [None; 9];
+        let mut places = [None; 10];
         for index in 0..fields.count().min(16) {
             let name = fields.get(index);
             let Some(column) = NAMES.iter().position(|known| known.as_bytes() == name) else {
@@ -93,16 +99,7 @@ impl Header {
             }
         };
         let column = |column: usize| self.places[column].map_or(&b""[..], |index| fields.get(index));
-        let op = match column(1) {
-            b"read" => HostOp::Read,
-            b"write" => HostOp::Write,
-            b"trim" => HostOp::Trim,
-            b"flush" => HostOp::Flush,
-            other => {
-                let words = HostOp::ALL.map(HostOp::name);
-                return Err(LineFault::column("op", words.join(", "), other).meant(words));
-            }
-        };
+        let op = one_of("op", column(1), HostOp::ALL, HostOp::name)?;
         let at = match self.places[0] {
             Some(index) => Some(units.time(&fields, index, "time_us", 1_000)?),
             None => None,
@@ -115,15 +112,24 @@ impl Header {
         let (fua, insecure) = (flag(6)?, flag(8)?);
         let priority = match column(7) {
             b"" => None,
-            word => Some(Priority::ALL.into_iter().find(|class| class.name().as_bytes() == word).ok_or_else(|| {
-                let words = Priority::ALL.map(Priority::name);
-                LineFault::column("priority", words.join(", "), word).meant(words)
-            })?),
+            word => Some(one_of("priority", word, Priority::ALL, Priority::name)?),
+        };
+        let tolerance = match column(9) {
+            b"" => Tolerance::Default,
+            word => one_of("tolerance", word, Tolerance::ALL, Tolerance::name)?,
         };
         let volume = if self.places[4].is_some() { column(4) } else { b"0" };
         let offset = fields.whole(self.places[2].unwrap_or(usize::MAX), "offset")?;
         let length = fields.whole(self.places[3].unwrap_or(usize::MAX), "length")?;
         let latency = time(5, "latency_us")?;
-        Ok(Draft { latency, fua, priority, insecure, ..Draft::new(at, volume, op, offset, length) })
+        Ok(Draft { latency, fua, priority, insecure, tolerance, ..Draft::new(at, volume, op, offset, length) })
     }
+}
+
+/// The one of `all` whose name is `word`, in the column `column`.
+fn one_of<T: Copy, const N: usize>(column: &'static str, word: &[u8], all: [T; N], name: fn(T) -> &'static str) -> Result<T, LineFault> {
+    all.into_iter().find(|one| name(*one).as_bytes() == word).ok_or_else(|| {
+        let words = all.map(name);
+        LineFault::column(column, words.join(", "), word).meant(words)
+    })
 }

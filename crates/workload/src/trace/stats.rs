@@ -2,7 +2,7 @@
 //!
 //! Pages here are 4 KiB of one volume's address space. A request touches every page it overlaps. The page overwrite ratio is page
 //! writes over distinct pages written: how often the average written page was written. Trims and flushes are counted as requests
-//! but touch no page.
+//! but touch no page; so are hints.
 
 use std::fmt;
 
@@ -31,6 +31,9 @@ pub struct TraceStats {
     pub trims: u64,
     /// Flush requests.
     pub flushes: u64,
+    /// Hint requests, where there are any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub hints: u64,
     /// Lines that were passed over: malformed ones in a lenient reading, and those without a request that are usual in the format.
     pub skipped_lines: u64,
     /// From the earliest to the latest record; `None` for a trace without times.
@@ -127,8 +130,8 @@ struct VolumeTally {
 /// The tallies while a trace goes by. Memory grows with the footprint and the volumes, not with the records.
 #[derive(Default)]
 pub struct StatsBuilder {
-    counts: [u64; 4],
-    bytes: [u64; 4],
+    counts: [u64; HostOp::ALL.len()],
+    bytes: [u64; HostOp::ALL.len()],
     earliest: Option<Nanos>,
     latest: Option<Nanos>,
     previous: Option<Nanos>,
@@ -156,7 +159,7 @@ impl StatsBuilder {
         let previous_end = match record.op {
             HostOp::Read => &mut volume.read_end,
             HostOp::Write => &mut volume.write_end,
-            HostOp::Trim | HostOp::Flush => return,
+            HostOp::Trim | HostOp::Flush | HostOp::Hint => return,
         };
         self.sequential += u64::from(*previous_end == Some(record.offset));
         *previous_end = Some(record.end());
@@ -209,6 +212,7 @@ impl StatsBuilder {
             writes: self.counts[HostOp::Write as usize],
             trims: self.counts[HostOp::Trim as usize],
             flushes: self.counts[HostOp::Flush as usize],
+            hints: self.counts[HostOp::Hint as usize],
             skipped_lines,
             span: self.latest.zip(self.earliest).map(|(latest, earliest)| latest.saturating_sub(earliest)),
             read: Bytes(self.bytes[HostOp::Read as usize]),
@@ -264,6 +268,11 @@ impl TraceStats {
     }
 }
 
+/// True if `count` counts nothing.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
@@ -274,6 +283,9 @@ impl fmt::Display for TraceStats {
         writeln!(f, "requests          {}", self.requests)?;
         writeln!(f, "reads / writes    {} / {} ({:.1} % reads)", self.reads, self.writes, self.read_percent())?;
         writeln!(f, "trims / flushes   {} / {}", self.trims, self.flushes)?;
+        if self.hints > 0 {
+            writeln!(f, "hints             {}", self.hints)?;
+        }
         writeln!(f, "span              {span}")?;
         writeln!(f, "read / written    {} / {}", self.read, self.written)?;
         let (read, write) = (self.mean_read_bytes() / 1024.0, self.mean_write_bytes() / 1024.0);

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{HostOp, Nanos, Priority};
+use wordline_units::{HostOp, Nanos, Priority, Tolerance};
 
 use super::error::TraceError;
 use super::format::UnknownFormat;
@@ -59,12 +59,12 @@ impl OutputFormat {
     }
 }
 
-/// What each of [`OutputFormat::ALL`] carries: times, operations, addresses, volumes, latency, unit access, priority and security.
+/// What each of [`OutputFormat::ALL`] carries: times, operations, addresses, volumes, latency, unit access, and priority with security and tolerance.
 pub(crate) const CARRIED: [[&str; 7]; OutputFormat::ALL.len()] = [
     ["100 ns steps", "read, write", "bytes", "names", "100 ns steps", "no", "no"],
     ["whole ns", "read, write", "whole sectors", "numbers", "no", "no", "no"],
-    ["whole us", "all", "bytes", "names", "no", "no", "no"],
-    ["whole ns", "all", "whole sectors", "numbers", "no", "yes", "no"],
+    ["whole us", "all but hints", "bytes", "names", "no", "no", "no"],
+    ["whole ns", "all but hints", "whole sectors", "numbers", "no", "yes", "no"],
     ["whole ns", "all", "bytes", "names", "whole ns", "yes", "yes"],
 ];
 
@@ -110,10 +110,8 @@ impl<W: Write> TraceWriter<W> {
         let sector = offset / SECTOR_BYTES;
         let sectors = record.end().0.div_ceil(SECTOR_BYTES) - sector;
         match self.format {
-            OutputFormat::Msr | OutputFormat::Mqsim if !data => {
-                self.written.left_out += 1;
-                return Ok(());
-            }
+            OutputFormat::Msr | OutputFormat::Mqsim if !data => return self.leave_out(),
+            OutputFormat::Fio | OutputFormat::Blkparse if record.op == HostOp::Hint => return self.leave_out(),
             OutputFormat::Csv => self.write_csv(record, volume)?,
             OutputFormat::Msr => {
                 let kind = if record.op == HostOp::Read { "Read" } else { "Write" };
@@ -132,7 +130,7 @@ impl<W: Write> TraceWriter<W> {
                 }
                 match record.op {
                     HostOp::Flush => writeln!(self.out, "{at} {name} sync 0 0")?,
-                    HostOp::Read | HostOp::Write | HostOp::Trim => {
+                    HostOp::Read | HostOp::Write | HostOp::Trim | HostOp::Hint => {
                         writeln!(self.out, "{at} {name} {} {offset} {length}", record.op.name())?;
                     }
                 }
@@ -154,13 +152,22 @@ impl<W: Write> TraceWriter<W> {
         if let Some(latency) = record.latency {
             write!(self.out, "{}.{:03}", latency.0 / 1_000, latency.0 % 1_000)?;
         }
-        writeln!(self.out, ",{},{},{}", u8::from(record.fua), record.priority.map_or("", Priority::name), u8::from(record.insecure))
+        let (fua, insecure, priority) = (u8::from(record.fua), u8::from(record.insecure), record.priority.map_or("", Priority::name));
+        let is_said = record.op == HostOp::Hint || record.tolerance != Tolerance::Default;
+        writeln!(self.out, ",{fua},{priority},{insecure},{}", if is_said { record.tolerance.name() } else { "" })
+    }
+
+    fn leave_out(&mut self) -> io::Result<()> {
+        self.written.left_out += 1;
+        Ok(())
     }
 
     fn write_event(&mut self, record: &TraceRecord, at: u64, sector: u64, sectors: u64) -> io::Result<()> {
         let (second, nano, minor) = (at / 1_000_000_000, at % 1_000_000_000, record.volume);
         let number = self.written.records + 1;
         let rwbs = match (record.op, record.fua) {
+            // Hints are left out before.
+            (HostOp::Hint, _) => "N",
             (HostOp::Read, _) => "R",
             (HostOp::Write, false) => "W",
             (HostOp::Write, true) => "WF",
@@ -170,7 +177,7 @@ impl<W: Write> TraceWriter<W> {
         write!(self.out, "8,{minor:<4} 0 {number:>8} {second:>5}.{nano:09}     0  Q {rwbs:>3} ")?;
         match record.op {
             HostOp::Flush => writeln!(self.out, "[wordline]"),
-            HostOp::Read | HostOp::Write | HostOp::Trim => writeln!(self.out, "{sector} + {sectors} [wordline]"),
+            HostOp::Read | HostOp::Write | HostOp::Trim | HostOp::Hint => writeln!(self.out, "{sector} + {sectors} [wordline]"),
         }
     }
 

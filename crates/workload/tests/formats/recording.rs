@@ -43,6 +43,7 @@ pub(crate) fn flags(op: HostOp) -> u32 {
         HostOp::Write => WRITE | SYNC,
         HostOp::Trim => WRITE | DISCARD,
         HostOp::Flush => FLUSH,
+        HostOp::Hint => unreachable!("the kernel traces no hints"),
     }
 }
 

@@ -16,7 +16,7 @@ fn three_formats_are_named_and_the_columns_of_csv() {
     assert!(told.starts_with("t:1: 'hello world' is in no known trace format. The nearest are"), "{told}");
     let named = Format::names().into_iter().filter(|name| told.contains(&format!("\n  {name} "))).count();
     assert_eq!(named, 3, "{told}");
-    for column in ["op (read, write, trim or flush)", "offset and length in bytes", "time_us", "latency_us"] {
+    for column in ["op (read, write, trim, flush or hint)", "offset and length in bytes", "time_us", "latency_us"] {
         assert!(told.contains(column), "{told}");
     }
 }
