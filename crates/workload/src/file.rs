@@ -25,6 +25,7 @@ pub(crate) mod built_in;
 mod cache;
 mod sizes;
 mod tag;
+mod tolerances;
 
 pub use load::{FileLoad, FileOptions};
 pub use spec::FileSpec;

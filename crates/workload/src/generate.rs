@@ -1,7 +1,8 @@
 //! Requests from a workload: the same seed, workload and capacity give the same requests on every machine.
 //!
 //! Each phase has dice of its own for addresses, mixture and arrivals, so changing one phase leaves the others alone. A request
-//! takes one number for the mixture, if there is anything to choose, and as many as its pattern needs for the address.
+//! takes one number for the mixture, if there is anything to choose, and as many as its pattern needs for the address. A phase with a tolerance begins with the
+//! hint for its part of the drive.
 
 mod arrival;
 mod jobs;
@@ -11,7 +12,7 @@ mod zipf;
 
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Nanos, Priority, Tolerance};
 
 use crate::spec::{Arrival, Gaps, PhaseSpec, SpecError, WorkloadSpec};
 use arrival::Clock;
@@ -37,7 +38,10 @@ pub struct Phase {
     /// Upper bounds of read, write and trim; the rest flushes.
     ops: [u32; 3],
     fua: u32,
-    /// Writes until the next flush and between flushes; where there are none, more than ever come.
+    /// Hint for the phase's part of the drive that is still to come, and the sectors that it covers from `first_sector` on.
+    hint: Option<(Tolerance, u64)>,
+    hinted: u64,
+    /// Writes until the next flush and between flushes; where there are none, more than ever come. Zero too while a hint is to come.
     writes_left: u64,
     flush_every: u64,
     /// Upper bound of each size, in the order of the sizes.
@@ -121,7 +125,9 @@ impl Phase {
             chooses: several || space.sizes.len() > 1 || spec.fua > 0.0,
             ops: [ops[0], ops[1], ops[2]],
             fua: bound(spec.fua) >> (SHARE_BITS - 16),
-            writes_left: spec.flush_every.unwrap_or(u64::MAX),
+            hint: spec.tolerance.map(|tolerance| (tolerance, span)),
+            hinted: 0,
+            writes_left: if spec.tolerance.is_some() { 0 } else { spec.flush_every.unwrap_or(u64::MAX) },
             flush_every: spec.flush_every.unwrap_or(u64::MAX),
             sizes: bounds(spec.sizes.iter().map(|(_, share)| *share)),
             space,
@@ -169,12 +175,7 @@ impl Phase {
     #[inline(always)]
     fn next(&mut self) -> Option<HostRequest> {
         if self.writes_left == 0 {
-            self.writes_left = self.flush_every;
-            return Some(HostRequest {
-                at: self.latest,
-                attributes: Attributes::of(self.priority),
-                ..HostRequest::new(HostOp::Flush, 0, 0)
-            });
+            return Some(self.next_aside());
         }
         if self.requests_left == 0 || self.sectors_left == 0 {
             return None;
@@ -201,6 +202,23 @@ impl Phase {
         self.sectors_left = self.sectors_left.saturating_sub(u64::from(sectors));
         self.writes_left -= u64::from(op == HostOp::Write);
         Some(HostRequest { at, attributes: Attributes::of(self.priority), fua, ..HostRequest::new(op, self.first_sector + start, sectors) })
+    }
+
+    /// The hint of the phase, or the next part of it if it has more sectors than a request; then the flush after so many writes.
+    #[cold]
+    fn next_aside(&mut self) -> HostRequest {
+        let (at, attributes) = (self.latest, Attributes::of(self.priority));
+        let Some((tolerance, sectors)) = self.hint else {
+            self.writes_left = self.flush_every;
+            return HostRequest { at, attributes, ..HostRequest::new(HostOp::Flush, 0, 0) };
+        };
+        let from = self.first_sector + self.hinted;
+        let piece = u32::try_from(sectors - self.hinted).unwrap_or(u32::MAX);
+        self.hinted += u64::from(piece);
+        if self.hinted == sectors {
+            (self.hint, self.writes_left) = (None, self.flush_every);
+        }
+        HostRequest { at, attributes: attributes.with_tolerance(tolerance), ..HostRequest::new(HostOp::Hint, from, piece) }
     }
 
     /// What to do, with which of the sizes, and whether with unit access: three disjoint groups of bits, one for each.

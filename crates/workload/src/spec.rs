@@ -11,7 +11,7 @@ pub(crate) mod quantity;
 mod raw;
 
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, Nanos, Priority};
+use wordline_units::{Bytes, Nanos, Priority, Tolerance};
 
 pub(crate) use check::{Streams, from_toml, streams};
 pub use error::SpecError;
@@ -71,6 +71,8 @@ pub struct PhaseSpec {
     pub arrival: Arrival,
     /// The class of every request.
     pub priority: Priority,
+    /// Latency that reads of its part of the drive may have: one hint for the part comes first, and counts toward no limit. `None`: no hint.
+    pub tolerance: Option<Tolerance>,
 }
 
 /// The end of a phase.
@@ -263,6 +265,7 @@ impl PhaseSpec {
             address: Address::Uniform,
             arrival: Arrival::Closed { queue_depth: 32, gaps: None },
             priority: Priority::Normal,
+            tolerance: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, HostOp};
+use wordline_units::{Bytes, HostOp, HostRequest, Tolerance};
 use wordline_workload::{AnySpec, FileLoad, FileOptions, FileSpec, Tagged};
 
 const CAPACITY: Bytes = Bytes::gib(4);
@@ -453,4 +453,54 @@ fn what_a_thread_asks_for_has_its_priority() {
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [("flush", "low"), ("read", "high"), ("write", "low")]);
     let wrong = FileSpec::parse(&text.replace("\"high\"", "\"hihg\""), "x.toml").expect_err("no such class").to_string();
     assert!(wrong.contains("x.toml:11") && wrong.contains("did you mean 'high'?"), "{wrong}");
+}
+
+/// Requests of two sets; `tolerance` is a line of the first.
+fn two_sets(layout: &str, tolerance: &str) -> Vec<HostRequest> {
+    let text = format!(
+        "name = \"x\"\nalign = \"16 KiB\"\nprefill = \"50 %\"\nlength = \"300 %\"\nqueue_depth = 8\nlayout = \"{layout}\"\n[[sets]]\nname = \"a\"\n\
+         share = \"50 %\"\nsize = \"64 KiB\"\n{tolerance}\n[[sets]]\nname = \"b\"\nshare = \"50 %\"\nsize = \"64 KiB\"\n[[threads]]\n\
+         ops = [{{ do = \"replace\", set = \"a\" }}, {{ do = \"overwrite\", set = \"b\" }}, {{ do = \"replace\", set = \"b\" }}]\n"
+    );
+    let spec = FileSpec::parse(&text, "x.toml").unwrap_or_else(|error| panic!("{error}"));
+    FileLoad::new(&spec, 1, Bytes::mib(64), FileOptions::default()).expect("fits").collect()
+}
+
+#[test]
+fn a_set_with_a_tolerance_is_hinted_and_each_block_has_the_class_of_its_newest_write() {
+    for layout in ["sets", "mixed"] {
+        let (plain, hinted) = (two_sets(layout, ""), two_sets(layout, "tolerance = \"longer\""));
+        let first = hinted.iter().take_while(|request| request.op == HostOp::Hint).count();
+        assert_eq!(first == 1, layout == "sets", "{first} hints for {layout}");
+        let sectors: u64 = hinted[..first].iter().map(|hint| u64::from(hint.sectors)).sum();
+        assert_eq!(sectors * 512, Bytes::mib(16).0, "half of the prefilled half");
+        let without = |request: &HostRequest| HostRequest { attributes: request.attributes.with_tolerance(Tolerance::Default), ..*request };
+        let others: Vec<HostRequest> = hinted.iter().filter(|request| request.op != HostOp::Hint).map(without).collect();
+        assert!(others == plain, "{layout}: a tolerance changes nothing but hints");
+        // Class of each sector by the rules of the drive: a hint sets it, a write with a class sets it, a write without one leaves it.
+        let mut drive = vec![Tolerance::Default; (Bytes::mib(64).0 / 512) as usize];
+        let mut taken = 0;
+        for request in &hinted {
+            let range = request.sector as usize..request.sector as usize + request.sectors as usize;
+            let tolerance = request.attributes.tolerance;
+            match request.op {
+                HostOp::Hint => {
+                    taken += u32::from(tolerance == Tolerance::Default);
+                    drive[range].fill(tolerance);
+                }
+                HostOp::Write if tolerance != Tolerance::Default => drive[range].fill(tolerance),
+                HostOp::Write => assert!(drive[range].iter().all(|&class| class == Tolerance::Default), "{request:?} takes a class over"),
+                HostOp::Read | HostOp::Trim | HostOp::Flush => {}
+            }
+        }
+        assert!(taken > 0, "{layout}: no block has changed hands");
+    }
+}
+
+#[test]
+fn a_tolerance_of_a_set_that_is_none_is_refused_with_the_nearest_word() {
+    let text = "name = \"x\"\nalign = \"16 KiB\"\nprefill = \"50 %\"\nlength = \"50 %\"\nqueue_depth = 8\n[[sets]]\nname = \"a\"\nfiles = 10\n\
+                size = \"64 KiB\"\ntolerance = \"typcal\"\n[[threads]]\nops = [{ do = \"overwrite\", set = \"a\" }]\n";
+    let told = FileSpec::parse(text, "x.toml").expect_err("no such class").to_string();
+    assert!(told.contains("x.toml:10") && told.contains("did you mean 'typical'?"), "{told}");
 }

@@ -1,9 +1,9 @@
 //! Do generators give what their workload says, again and again, and do files with mistakes say where they are?
 
 use proptest::prelude::*;
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority, Tolerance};
 use wordline_workload::spec::{Address, Amount, Arrival, Burst, Limit, Mix, Process, Zone};
-use wordline_workload::{Generator, PhaseSpec, WorkloadSpec};
+use wordline_workload::{AnySpec, Generator, PhaseSpec, WorkloadSpec};
 
 const CAPACITY: Bytes = Bytes::gib(1);
 
@@ -290,5 +290,39 @@ fn mistakes_are_placed_and_the_right_word_is_named() {
         let shown = error.to_string();
         assert!(shown.contains(expected), "{to}\nshows\n{shown}\nwithout\n{expected}");
         assert!(shown.contains('^') && error.position().is_some(), "{shown}");
+    }
+}
+
+#[test]
+fn a_phase_with_a_tolerance_begins_with_a_hint_for_its_part_and_is_otherwise_the_same() {
+    let limit = Limit::requests(500);
+    let (start, span) = (Amount::Bytes(Bytes::mib(64)), Amount::OfDrive(0.25));
+    for flush_every in [None, Some(3)] {
+        let plain = PhaseSpec { start, span, mix: Mix::reads(0.5), flush_every, ..PhaseSpec::new("p", limit) };
+        let hinted = requests(PhaseSpec { tolerance: Some(Tolerance::Longer), ..plain.clone() });
+        let (hint, others) = hinted.split_first().expect("requests");
+        assert_eq!(*hint, HostRequest::hint(64 << 11, (CAPACITY.0 / 512 / 4) as u32, Tolerance::Longer));
+        assert_eq!(others, requests(plain));
+    }
+    let huge = PhaseSpec { tolerance: Some(Tolerance::Default), ..PhaseSpec::new("p", Limit::requests(1)) };
+    let drawn: Vec<HostRequest> = Generator::new(&one(huge), 7, Bytes::gib(5 << 10)).expect("fits").collect();
+    let hints = drawn.iter().filter(|request| request.op == HostOp::Hint);
+    assert_eq!(
+        (drawn.len(), hints.map(|hint| u64::from(hint.sectors)).sum::<u64>()),
+        (4, (5 << 40) / 512),
+        "a hint has 32 bits of sectors"
+    );
+}
+
+#[test]
+fn a_tolerance_that_is_none_is_refused_with_its_place_and_the_nearest_word() {
+    for (table, line) in [("phases", 7), ("jobs", 7)] {
+        let text = format!(
+            "name = \"x\"\n[[{table}]]\nrequests = 10\nmix = {{ read = \"100 %\" }}\nsize = \"4 KiB\"\naddress = \"uniform\"\ntolerance = \"longr\"\n\
+             arrival = {{ queue_depth = 1 }}\n"
+        );
+        let told = AnySpec::parse(&text, "x.toml").expect_err("no such class").to_string();
+        assert!(told.contains(&format!("x.toml:{line}")) && told.contains("did you mean 'longer'?"), "{told}");
+        assert!(AnySpec::parse(&text.replace("longr", "longer"), "x.toml").is_ok(), "{table}");
     }
 }

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use wordline_units::Tolerance;
+
 use super::tag::FileTag;
 
 /// No block.
@@ -44,9 +46,11 @@ pub(super) struct Owner {
     pub(super) tag: FileTag,
     /// Whether its file is secure.
     pub(super) is_secure: bool,
+    /// Latency that reads of its file may have.
+    pub(super) tolerance: Tolerance,
 }
 
-const NOBODY: Owner = Owner { tag: FileTag { file: 0, version: 0, replaces: false }, is_secure: true };
+const NOBODY: Owner = Owner { tag: FileTag { file: 0, version: 0, replaces: false }, is_secure: true, tolerance: Tolerance::Default };
 
 impl PageCache {
     /// Creates a cache of `capacity` blocks for a drive of `blocks`, of which `dirty` may be dirty.
@@ -183,7 +187,7 @@ mod tests {
     use super::*;
 
     fn owner(version: u32) -> Owner {
-        Owner { tag: FileTag { file: 1, version, replaces: true }, is_secure: true }
+        Owner { tag: FileTag { file: 1, version, replaces: true }, is_secure: true, tolerance: Tolerance::Default }
     }
 
     /// The same without any cleverness: blocks in the order of their use, dirty ones by the number of their write.

@@ -130,6 +130,14 @@ impl FileLoad {
         Ok(load)
     }
 
+    /// Declares the tolerances of the sets, if one has any.
+    fn declare(&mut self) {
+        let tolerances: Vec<_> = self.spec.sets.iter().map(|set| set.tolerance).collect();
+        if tolerances.iter().any(Option::is_some) {
+            self.system.declare(tolerances);
+        }
+    }
+
     /// Begins the threads of each kind, none of which has done anything.
     fn start_threads(&mut self) {
         for (kind, thread) in self.spec.threads.iter().enumerate() {
@@ -200,7 +208,7 @@ impl FileLoad {
         }
     }
 
-    /// Lay the files out that are there from the beginning: set by set, or each set as fast as its share says.
+    /// Lay the files out that are there from the beginning, set by set or each set as fast as its share says, and declare their tolerances.
     fn prefill(&mut self) {
         let (mut share, mut before) = (0.0, 0);
         let mut left: Vec<u64> = Vec::new();
@@ -233,6 +241,7 @@ impl FileLoad {
             self.system.place(slot, blocks);
             left[set] -= blocks;
         }
+        self.declare();
     }
 
     /// One operation of one thread.

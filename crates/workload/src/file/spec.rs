@@ -17,6 +17,7 @@
 //! name = "mail"             share = "100 %" of the prefilled space, or files = 1000 that are scaled to it
 //! size = …                  of a file: "16 KiB", ["16 KiB", "32 KiB"] or { gamma = "16 KiB" }
 //! write = …                 of a write                              read = "1 MiB" of a read request, at most
+//! tolerance = "longer"      latency that reads of its files may have: "shortest", "typical", "longer" or "default"
 //! room = "mail"             the set whose files are deleted where this one's find no room; itself by default
 //! [[threads]]
 //! count = 16                how many do this, or how often one of them has its turn
@@ -33,11 +34,11 @@ use std::ops::Range;
 use serde::Deserialize;
 use toml::Spanned;
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, Priority};
+use wordline_units::{Bytes, Priority, Tolerance};
 
 use super::built_in;
 pub use super::sizes::Sizes;
-use crate::spec::quantity::{Q, RawPriority, Share};
+use crate::spec::quantity::{Q, RawPriority, RawTolerance, Share};
 use crate::spec::{Amount, SpecError};
 use crate::words::did_you_mean;
 
@@ -115,6 +116,8 @@ pub struct SetSpec {
     pub write: Sizes,
     /// The largest read request.
     pub read: Bytes,
+    /// Latency that reads of its files may have; `None`: no hint.
+    pub tolerance: Option<Tolerance>,
     /// The set whose files go where one of this set finds no room.
     pub room: usize,
 }
@@ -221,6 +224,7 @@ struct RawSet {
     size: Sizes,
     write: Option<Sizes>,
     read: Option<Q<Bytes>>,
+    tolerance: Option<RawTolerance>,
     room: Option<String>,
 }
 
@@ -380,7 +384,7 @@ fn sets(raw: Spanned<Vec<Spanned<RawSet>>>) -> Result<Vec<SetSpec>, Fault> {
     let names: Vec<String> = raw.iter().map(|set| set.get_ref().name.clone()).collect();
     for set in raw {
         let place = set.span();
-        let RawSet { name, share, files, size, write, read, room } = set.into_inner();
+        let RawSet { name, share, files, size, write, read, tolerance, room } = set.into_inner();
         if sets.iter().any(|other| other.name == name) {
             return Err((place, format!("there are two sets '{name}'")));
         }
@@ -393,7 +397,8 @@ fn sets(raw: Spanned<Vec<Spanned<RawSet>>>) -> Result<Vec<SetSpec>, Fault> {
             None => sets.len(),
             Some(other) => find(&names, other).map_err(|message| (place, message))?,
         };
-        sets.push(SetSpec { name, share: weight, size, write: write.unwrap_or(size), read, room });
+        let (write, tolerance) = (write.unwrap_or(size), tolerance.map(Tolerance::from));
+        sets.push(SetSpec { name, share: weight, size, write, read, tolerance, room });
     }
     let sum: f64 = sets.iter().map(|set| set.share).sum();
     if by_share && (sum - 1.0).abs() > 1e-6 {

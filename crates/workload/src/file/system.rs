@@ -3,18 +3,19 @@
 use std::collections::VecDeque;
 
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Priority};
+use wordline_units::{Attributes, Bytes, HostOp, HostRequest, Priority, Tolerance};
 
 use super::cache::{Owner, PageCache};
 use super::space::{Extent, Space};
 use super::tag::FileTag;
+use super::tolerances::Tolerances;
 
 /// A request, and whose data it writes or trims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tagged {
     /// What the drive is asked.
     pub request: HostRequest,
-    /// The file; nothing for a flush.
+    /// The file; nothing for a flush and a hint.
     pub tag: Option<FileTag>,
 }
 
@@ -77,6 +78,8 @@ pub struct System {
     requests: VecDeque<Tagged>,
     /// Pages of the drive in the host's memory, if it keeps any.
     cache: Option<PageCache>,
+    /// Tolerances of the sets and of the blocks, if a set has one.
+    tolerances: Option<Tolerances>,
     /// Most blocks of a trim.
     trim: u64,
     /// Class of the requests of whoever has the present turn.
@@ -109,6 +112,7 @@ impl System {
             live: 0,
             requests: VecDeque::new(),
             cache: None,
+            tolerances: None,
             trim: u64::MAX,
             priority: Priority::Normal,
             reads: 0,
@@ -127,6 +131,20 @@ impl System {
     pub(super) fn trimming(mut self, blocks: u64) -> System {
         self.trim = blocks;
         self
+    }
+
+    /// Declares `tolerances`, by set, with hints for the blocks that the files of each set have now: one for each run of blocks. Later writes to those files
+    /// carry the class of their set.
+    pub(super) fn declare(&mut self, tolerances: Vec<Option<Tolerance>>) {
+        let capacity = self.capacity();
+        let declared = self.tolerances.insert(Tolerances::new(tolerances, capacity));
+        for set in 0..self.sets.len() {
+            let files = self.sets[set].slots.iter().map(|&slot| &self.files[slot as usize]);
+            let extents = files.flat_map(|file| file.extents.iter().copied()).collect();
+            for (run, tolerance) in declared.declare(set, extents) {
+                self.requests.extend(hints(run, tolerance, self.block / SECTOR_BYTES));
+            }
+        }
     }
 
     /// All blocks, in use or not.
@@ -351,7 +369,8 @@ impl System {
         let tag = FileTag { file: file.id, version: file.version, replaces };
         let is_secure = file.is_secure;
         file.version += 1;
-        let owner = Owner { tag, is_secure };
+        let tolerance = self.tolerances.as_ref().map_or(Tolerance::Default, |tolerances| tolerances.of(file.set));
+        let owner = Owner { tag, is_secure, tolerance };
         if let Some(cache) = &mut self.cache {
             let blocks = pieces.iter().flat_map(|piece| piece.start..piece.end());
             if !is_durable {
@@ -366,7 +385,10 @@ impl System {
     }
 
     fn write_out(&mut self, piece: Extent, owner: Owner, is_durable: bool) {
-        let attributes = Attributes::of(self.priority).with_secure(owner.is_secure);
+        if self.tolerances.as_mut().is_some_and(|tolerances| tolerances.write(piece, owner.tolerance)) {
+            self.requests.extend(hints(piece, Tolerance::Default, self.block / SECTOR_BYTES));
+        }
+        let attributes = Attributes::of(self.priority).with_secure(owner.is_secure).with_tolerance(owner.tolerance);
         let request = HostRequest { fua: is_durable, attributes, ..self.of(HostOp::Write, piece) };
         self.requests.push_back(Tagged { request, tag: Some(owner.tag) });
         self.writes += 1;
@@ -440,4 +462,13 @@ impl System {
         let request = HostRequest::new(op, extent.start * sectors, (extent.len * sectors) as u32);
         HostRequest { attributes: Attributes::of(self.priority), ..request }
     }
+}
+
+/// Hints of `tolerance` for the blocks of `run`, which have `sectors` sectors each: one, or as many as it takes where a request has too few sectors.
+fn hints(run: Extent, tolerance: Tolerance, sectors: u64) -> impl Iterator<Item = Tagged> {
+    let most = u64::from(u32::MAX) / sectors;
+    (run.start..run.end()).step_by(most as usize).map(move |start| {
+        let blocks = most.min(run.end() - start);
+        Tagged { request: HostRequest::hint(start * sectors, (blocks * sectors) as u32, tolerance), tag: None }
+    })
 }

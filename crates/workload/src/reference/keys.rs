@@ -87,6 +87,13 @@ pub(super) const PHASES: [Part; 7] = [
             key("address", "word or table", "", "addresses of requests: see below"),
             key("arrival", "table", "", "when requests come: see below"),
             key("priority", "`urgent`, `high`, `normal` or `low`", "`normal`", "the class of every request"),
+            key(
+                "tolerance",
+                TOLERANCES,
+                "no hint",
+                "latency that reads of its part of the drive (`start`, `span`) may have. The drive gets one hint for the part before the first request; \
+                 the hint counts toward no limit. `default` takes away what was declared before",
+            ),
         ],
     },
     Part {
@@ -257,6 +264,14 @@ pub(super) const FILES: [Part; 6] = [
             key("size", "size", "", "size of a new file; one of the beginning is cut to what its set has left"),
             key("write", "size", "`size`", "size of a write"),
             key("read", "size", "`\"1 MiB\"`", "the largest read request"),
+            key(
+                "tolerance",
+                TOLERANCES,
+                "no hint",
+                "latency that reads of its files may have. The drive gets a hint for each run of blocks that the set's files have before the first request, \
+                 one where `layout` is `sets`; later writes to its files carry the class, and another set's write to such blocks follows a hint of \
+                 `default`",
+            ),
             key("room", "name of a set", "itself", "the set whose files are deleted where this one's find no room"),
         ],
     },
@@ -286,6 +301,9 @@ pub(super) const FILES: [Part; 6] = [
         ],
     },
 ];
+
+/// The words for a tolerated latency.
+const TOLERANCES: &str = "`shortest`, `typical`, `longer` or `default`";
 
 #[cfg(test)]
 mod tests {

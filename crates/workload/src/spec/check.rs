@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use wordline_units::host::{JOBS_MAX, SECTOR_BYTES};
-use wordline_units::{Bytes, Nanos, Priority};
+use wordline_units::{Bytes, Nanos, Priority, Tolerance};
 
 use super::quantity::{Q, Share};
 use super::raw::{RawAddress, RawArrival, RawKeys, RawMix, RawPattern, RawPhase, RawProcess, RawSizes, RawWorkload, RawZone};
@@ -175,6 +175,7 @@ fn holder(index: usize, raw: Spanned<RawPhase>) -> Result<String, Fault> {
         address,
         arrival,
         priority,
+        tolerance,
     } = raw.into_inner();
     let given = [
         ("count", count.map(|key| key.span())),
@@ -192,6 +193,7 @@ fn holder(index: usize, raw: Spanned<RawPhase>) -> Result<String, Fault> {
         ("address", address.map(|key| key.span())),
         ("arrival", arrival.map(|key| key.span())),
         ("priority", priority.map(|key| key.span())),
+        ("tolerance", tolerance.map(|key| key.span())),
     ];
     match given.into_iter().find_map(|(key, place)| Some((key, place?))) {
         Some((key, place)) => {
@@ -310,6 +312,7 @@ fn stream(index: usize, raw: Spanned<RawPhase>, word: &str) -> Result<PhaseSpec,
         address: address(raw.address.ok_or_else(|| missing("address"))?, true)?.1,
         arrival: arrival(raw.arrival.ok_or_else(|| missing("arrival"))?)?,
         priority: raw.priority.map_or(Priority::Normal, |priority| Priority::from(priority.into_inner())),
+        tolerance: raw.tolerance.map(|tolerance| Tolerance::from(tolerance.into_inner())),
     })
 }
 

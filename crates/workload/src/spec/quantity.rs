@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
-use wordline_units::{Bytes, Nanos, Priority};
+use wordline_units::{Bytes, Nanos, Priority, Tolerance};
 
 use super::Amount;
 use crate::words::did_you_mean;
@@ -168,6 +168,27 @@ impl<T: Quantity> Visitor<'_> for QuantityVisitor<T> {
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
         parse(&number.to_string()).map_err(E::custom)
+    }
+}
+
+/// A tolerated latency as a file writes it.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RawTolerance {
+    Shortest,
+    Typical,
+    Longer,
+    Default,
+}
+
+impl From<RawTolerance> for Tolerance {
+    fn from(raw: RawTolerance) -> Tolerance {
+        match raw {
+            RawTolerance::Shortest => Tolerance::Shortest,
+            RawTolerance::Typical => Tolerance::Typical,
+            RawTolerance::Longer => Tolerance::Longer,
+            RawTolerance::Default => Tolerance::Default,
+        }
     }
 }
 

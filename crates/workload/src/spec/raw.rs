@@ -23,7 +23,7 @@ use toml::Spanned;
 use wordline_units::{Bytes, Nanos};
 
 use super::Amount;
-use super::quantity::{PerSecond, Q, RawPriority, Share};
+use super::quantity::{PerSecond, Q, RawPriority, RawTolerance, Share};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,6 +59,7 @@ pub(super) struct RawPhase {
     pub(super) address: Option<Spanned<RawAddress>>,
     pub(super) arrival: Option<Spanned<RawArrival>>,
     pub(super) priority: Option<Spanned<RawPriority>>,
+    pub(super) tolerance: Option<Spanned<RawTolerance>>,
 }
 
 #[derive(Deserialize)]
