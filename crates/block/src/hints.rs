@@ -3,7 +3,7 @@
 //! The words follow NVMe where it has them: the priority classes of its queues, the tolerated latency of its dataset management, the write lifetimes of
 //! Linux. A hint is advice.
 
-use wordline_units::Priority;
+use wordline_units::{Priority, Tolerance};
 
 /// Care for what was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,16 @@ pub enum ReadLatency {
     Typical,
     /// The shortest that can be had.
     Shortest,
+}
+
+impl From<ReadLatency> for Tolerance {
+    fn from(latency: ReadLatency) -> Tolerance {
+        match latency {
+            ReadLatency::Longer => Tolerance::Longer,
+            ReadLatency::Typical => Tolerance::Typical,
+            ReadLatency::Shortest => Tolerance::Shortest,
+        }
+    }
 }
 
 /// Time until what is written is overwritten or deleted.

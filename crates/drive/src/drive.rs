@@ -581,6 +581,11 @@ impl Drive {
         inspect::waits_for_timers_only(&self.machine)
     }
 
+    /// True if the drive acts on the tolerances of hints and writes.
+    pub fn has_tolerances(&self) -> bool {
+        inspect::has_tolerances(&self.machine)
+    }
+
     /// True if a request has come or anything has been logged since the drive was made. Timers may be due in a drive that has not begun.
     pub fn has_begun(&self) -> bool {
         inspect::has_begun(&self.machine)

@@ -92,7 +92,9 @@ opens: `disk@high`, `disk@insecure,short`. If both give a hint of one kind, the 
 queues, taken in by
 weighted round robin with an urgent class, and the order in which a die serves reads. Data written as insecure is marked so on flash, and a drive
 with a sanitiser (such as `secssd`) lets it stay there when it is stale. Data without a security hint is secure, and so is a write with any secure part. A hint
-applies to later writes, not to data already there. The other kinds are kept and shown, and the answer lists them as such.
+applies to later writes, not to data already there. A tolerated read latency of a stretch goes to the drive as a request `hint` for the sectors with a byte of
+the stretch, is recorded and replayed, and holds for data there and for later writes; `none` is the `default` of a trace. The class of a connection goes with
+its writes to bytes without such a hint. Lifetimes are kept and shown. The answer lists what nothing in the drive acts on. All hints are gone after a restart.
 
 In the metadata context `x-wordline:hint` of NBD's block status, the flags of an extent are (0: no hint)
 

@@ -8,7 +8,7 @@ use wordline_drive::{Fault, Located};
 use wordline_engine::BlockView;
 use wordline_figures::Metrics;
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, Celsius, DieId, Nanos};
+use wordline_units::{Bytes, Celsius, DieId, Nanos, Tolerance};
 
 use crate::disk::Answer;
 use crate::errand::Errand;
@@ -61,7 +61,14 @@ pub(crate) enum Told {
     Places(Vec<Place>),
     Lost(LostFound),
     Hints(Vec<(u64, u64, Hints)>),
-    Copied { bytes: u64, stood_for: Duration },
+    /// Hints are kept; `acts_on_latency`: the drive acts on tolerated latencies.
+    Hinted {
+        acts_on_latency: bool,
+    },
+    Copied {
+        bytes: u64,
+        stood_for: Duration,
+    },
     Recording(Recording),
     Harmed(Harmed),
     Faults(Vec<Fault>),
@@ -158,7 +165,10 @@ impl Worker {
                 Err(refused) => refused,
             },
             Query::Hint { from, end, change } => match within(from, end) {
-                Ok(end) if self.hints.set(from, end, &change) => Told::Done,
+                Ok(end) if self.hints.set(from, end, &change) => match change.read_latency {
+                    Some(latency) => return self.pass_hint((from, end), latency.map_or(Tolerance::Default, Tolerance::from), answer),
+                    None => Told::Hinted { acts_on_latency: self.drive.has_tolerances() },
+                },
                 Ok(_) => Told::Refused(format!("more than {RANGES_MAX} stretches with hints of their own")),
                 Err(refused) => refused,
             },

@@ -107,6 +107,7 @@ impl LiveDisk {
             | Told::Places(_)
             | Told::Lost(_)
             | Told::Hints(_)
+            | Told::Hinted { .. }
             | Told::Copied { .. }
             | Told::Recording(_)
             | Told::Harmed(_)

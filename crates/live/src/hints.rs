@@ -1,6 +1,7 @@
 //! Hints of stretches of the drive, from the control socket; a session has hints of its own.
 //!
-//! A hint is kept as long as the drive runs, and shown in the context `x-wordline:hint`. Only priority and security affect the drive.
+//! A hint is kept as long as the server runs, and shown in the context `x-wordline:hint`. Priority and security go with the requests to the stretch; a
+//! tolerated latency goes to the drive as a request of its own.
 
 use std::collections::BTreeMap;
 
@@ -81,6 +82,19 @@ impl HintMap {
         from < end
     }
 
+    /// True if no byte from `from` to `end` has a tolerated latency of its own.
+    pub(crate) fn leaves_latency(&self, from: u64, end: u64) -> bool {
+        let mut at = from;
+        while at < end {
+            let (hints, until) = self.at(at);
+            if hints.read_latency.is_some() {
+                return false;
+            }
+            at = until;
+        }
+        true
+    }
+
     /// Changes the hints of bytes `from` to `end`. Returns false, and changes nothing, if there would be too many stretches.
     pub(crate) fn set(&mut self, from: u64, end: u64, change: &Change) -> bool {
         let mut changed = self.clone();
@@ -131,7 +145,7 @@ impl HintMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_block::hints::{LIFETIMES, PRIORITIES, SECURITIES};
+    use wordline_block::hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES};
     use wordline_units::random::{Draw, Stream};
 
     #[test]
@@ -144,7 +158,8 @@ mod tests {
             let from = draw.below(200);
             let end = from + 1 + draw.below(200 - from);
             let mut change = Change::default();
-            match draw.below(4) {
+            match draw.below(5) {
+                4 => change.read_latency = Some(LATENCIES.get(draw.below(4) as usize).map(|(_, value)| *value)),
                 3 => change.security = Some(SECURITIES.get(draw.below(3) as usize).map(|(_, value)| *value)),
                 0 => change.priority = Some(PRIORITIES.get(draw.below(5) as usize).map(|(_, value)| *value)),
                 1 => change.lifetime = Some(LIFETIMES.get(draw.below(5) as usize).map(|(_, value)| *value)),
@@ -160,6 +175,8 @@ mod tests {
             assert_eq!(Some(map.priority(a, b, Priority::Normal)), most, "seed {seed} step {step}");
             let (b, class) =
                 (a + 1 + draw.below(200 - a), [None, Some(Security::Secure), Some(Security::Insecure)][draw.below(3) as usize]);
+            let leaves = twin[a as usize..b as usize].iter().all(|hints| hints.read_latency.is_none());
+            assert_eq!(map.leaves_latency(a, b), leaves, "seed {seed} step {step}");
             let insecure = twin[a as usize..b as usize].iter().all(|hints| hints.security.or(class) == Some(Security::Insecure));
             assert_eq!(map.is_insecure(a, b, class), insecure, "seed {seed} step {step}");
             let stretches: Vec<_> = map.all().collect();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wordline_block::Op;
 use wordline_drive::HostBytes;
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Attributes, HostOp, HostRequest};
+use wordline_units::{Attributes, HostOp, HostRequest, Tolerance};
 
 /// Zeroes are written in pieces of no more than this.
 const ZEROES: u64 = 1 << 20;
@@ -18,7 +18,7 @@ const TRIM: u64 = 1 << 30;
 pub(crate) struct Pieces {
     steps: VecDeque<Step>,
     unit: u64,
-    /// Attributes of written data, such as insecure.
+    /// Attributes of written data, such as insecure, and of hints.
     attributes: Attributes,
 }
 
@@ -59,7 +59,7 @@ enum Step {
 
 impl Pieces {
     /// Requests of `op` to a drive whose mapping units have `unit` bytes; none if the drive is not needed. They have `attributes`, and all but writes
-    /// are secure.
+    /// are secure and have no tolerance.
     pub(crate) fn of(op: Op, unit: u64, attributes: Attributes) -> Pieces {
         let mut pieces = Pieces { steps: VecDeque::new(), unit, attributes };
         match op {
@@ -77,6 +77,18 @@ impl Pieces {
         pieces
     }
 
+    /// Hints that reads of the sectors with bytes from `from` to `end` may have the latency of `tolerance`.
+    pub(crate) fn hint(from: u64, end: u64, unit: u64, tolerance: Tolerance) -> Pieces {
+        let (mut at, end) = (from / SECTOR_BYTES, end.div_ceil(SECTOR_BYTES));
+        let mut steps = VecDeque::new();
+        while at < end {
+            let sectors = u32::try_from(end - at).unwrap_or(u32::MAX);
+            steps.push_back(Step::Whole(Piece { request: HostRequest::new(HostOp::Hint, at, sectors), bytes: HostBytes::None }));
+            at += u64::from(sectors);
+        }
+        Pieces { steps, unit, attributes: Attributes::NONE.with_tolerance(tolerance) }
+    }
+
     /// Lets go of the bytes from `at` to `end`, which read as zeroes then. The drive drops a unit once all of it has been trimmed, and keeps the data of one
     /// that is trimmed in part: that data is overwritten with zeroes at both ends. A file system that punches a hole through FUSE and a loop device relies on
     /// zeroes, and deleted data must be gone.
@@ -91,7 +103,9 @@ impl Pieces {
     /// The next host request. `holds` returns true if the unit at a byte holds data.
     pub(crate) fn next(&mut self, holds: impl Fn(u64) -> bool) -> Option<Piece> {
         let mut piece = self.next_plain(holds)?;
-        piece.request.attributes = self.attributes.with_secure(self.attributes.secure || piece.request.op != HostOp::Write);
+        let (op, Attributes { secure, tolerance, .. }) = (piece.request.op, self.attributes);
+        let tolerance = if matches!(op, HostOp::Write | HostOp::Hint) { tolerance } else { Tolerance::Default };
+        piece.request.attributes = self.attributes.with_secure(secure || op != HostOp::Write).with_tolerance(tolerance);
         Some(piece)
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use wordline_block::{Batch, Done, Errno, Op, Session};
 use wordline_drive::{PowerCut, Watched};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Attributes, HostOp, HostRequest, Nanos};
+use wordline_units::{Attributes, HostOp, HostRequest, Nanos, Tolerance};
 
 use crate::ask::{Query, Told};
 use crate::clock::{Clock, Timing};
@@ -78,6 +78,8 @@ pub struct Lateness {
 enum End {
     Client(Done),
     Errand(Errand),
+    /// Requester of a hint.
+    Hint(Answer),
 }
 
 /// A block request, or the flush of an errand.
@@ -106,7 +108,7 @@ impl Job {
     fn is_wanted(&self) -> bool {
         match &self.end {
             End::Client(done) => self.has_begun || done.is_wanted(),
-            End::Errand(_) => true,
+            End::Errand(_) | End::Hint(_) => true,
         }
     }
 }
@@ -284,7 +286,10 @@ impl Worker {
         let attributes = match reach(&op) {
             Some((from, end)) => {
                 let priority = self.hints.priority(from, end, otherwise);
-                Attributes::of(priority).with_secure(!self.hints.is_insecure(from, end, class.security))
+                let latency = class.read_latency.filter(|_| self.hints.leaves_latency(from, end));
+                Attributes::of(priority)
+                    .with_secure(!self.hints.is_insecure(from, end, class.security))
+                    .with_tolerance(latency.map_or(Tolerance::Default, Tolerance::from))
             }
             None => Attributes::of(otherwise),
         };
@@ -316,6 +321,16 @@ impl Worker {
         let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, attributes);
         let piece = Some(pieces.next(|at| self.drive.holds(at / SECTOR_BYTES))?);
         Some(Job { end, piece, pieces, is_read, is_trim, has_freed: false, is_durable, came, has_begun: false })
+    }
+
+    /// Hands the drive a hint that reads of bytes `from` to `end` may have the latency of `tolerance`, behind the requests that have come before. The answer
+    /// follows when the drive has taken it.
+    pub(crate) fn pass_hint(&mut self, (from, end): (u64, u64), tolerance: Tolerance, answer: Answer) {
+        let mut pieces = Pieces::hint(from, end, self.drive.unit_bytes().0, tolerance);
+        let piece = pieces.next(|_| false);
+        let (is_read, is_trim, has_freed, is_durable, has_begun) = (false, false, false, false, false);
+        let came = (self.timing != Timing::Off).then(Instant::now);
+        self.arriving.push_back(Job { end: End::Hint(answer), piece, pieces, is_read, is_trim, has_freed, is_durable, came, has_begun });
     }
 
     /// Submits everything that may go to the drive now.
@@ -457,6 +472,10 @@ impl Worker {
                 End::Errand(errand) => {
                     self.is_on_errand = false;
                     self.carry_out(errand, done.ok);
+                }
+                End::Hint(answer) => {
+                    // The requester may be gone.
+                    let _ = answer.send(Told::Hinted { acts_on_latency: self.drive.has_tolerances() });
                 }
                 End::Client(mut client) => {
                     self.batch.take_in(&mut client);

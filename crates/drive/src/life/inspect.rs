@@ -57,6 +57,11 @@ pub(crate) fn has_begun(machine: &Machine) -> bool {
     machine.log().count() > 0 || machine.host().outstanding() > 0 || machine.now() > Nanos::ZERO
 }
 
+/// True if the drive acts on the tolerances of hints and writes: no firmware does.
+pub(crate) fn has_tolerances(_: &Machine) -> bool {
+    false
+}
+
 /// Every block group, die by die.
 pub(crate) fn blocks(machine: &Machine) -> impl Iterator<Item = BlockView> + '_ {
     machine.dies().iter().flat_map(move |(die, _)| {

@@ -63,7 +63,8 @@ pub(super) enum Shown {
     Hint {
         priority: bool,
         security: bool,
-        others: bool,
+        read_latency: bool,
+        lifetime: bool,
     },
 }
 

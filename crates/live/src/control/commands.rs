@@ -151,14 +151,16 @@ fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
                 read_latency: hint(object, "read_latency", &LATENCIES)?,
                 lifetime: hint(object, "lifetime", &LIFETIMES)?,
             };
-            let others = change.read_latency.is_some() || change.lifetime.is_some();
             if change == Change::default() {
                 return Err("a hint of nothing: expected priority, security, read_latency or lifetime".to_owned());
             }
-            Ok(Order::Ask(
-                Query::Hint { from, end, change },
-                Shown::Hint { priority: change.priority.is_some(), security: change.security.is_some(), others },
-            ))
+            let shown = Shown::Hint {
+                priority: change.priority.is_some(),
+                security: change.security.is_some(),
+                read_latency: change.read_latency.is_some(),
+                lifetime: change.lifetime.is_some(),
+            };
+            Ok(Order::Ask(Query::Hint { from, end, change }, shown))
         }
         "lba-status" => {
             let (from, end) = range(object)?;

@@ -36,10 +36,8 @@ pub(super) fn help() -> Value {
 
 pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
     match told {
-        Told::Done => match shown {
-            Shown::Hint { priority, security, others } => hinted(priority, security, others),
-            Shown::All | Shown::Media | Shown::Smart => json!({ "ok": true }),
-        },
+        Told::Done => json!({ "ok": true }),
+        Told::Hinted { acts_on_latency } => hinted(shown, acts_on_latency),
         Told::Refused(why) => refusal(&why),
         Told::Look(look) if shown == Shown::Media => json!({ "ok": true, "media": media(&look) }),
         Told::Look(look) if shown == Shown::Smart => json!({ "ok": true, "smart": smart(&look) }),
@@ -60,8 +58,9 @@ pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
     }
 }
 
-/// Effects of the hints just given.
-fn hinted(priority: bool, security: bool, others: bool) -> Value {
+/// Effects of the hints just given. `acts_on_latency`: the drive acts on tolerated latencies.
+fn hinted(shown: Shown, acts_on_latency: bool) -> Value {
+    let Shown::Hint { priority, security, read_latency, lifetime } = shown else { return json!({ "ok": true }) };
     let mut effects = Vec::new();
     if priority {
         effects.push("priority: the class of requests in the stretch, in the host queues and at the dies");
@@ -70,8 +69,15 @@ fn hinted(priority: bool, security: bool, others: bool) -> Value {
         effects.push("security: a drive with a sanitiser destroys stale data of the stretch, unless it was insecure when it was written");
     }
     let mut kept = Vec::new();
-    if others {
-        kept.push("read_latency and lifetime are kept and shown in x-wordline:hint; nothing in the drive acts on them yet");
+    match (read_latency, acts_on_latency) {
+        (true, true) => {
+            effects.push("read_latency: work that would keep reads of the stretch short may wait for as long as the stretch tolerates it")
+        }
+        (true, false) => kept.push("read_latency is shown in x-wordline:hint and handed to the drive; nothing in this drive acts on it"),
+        (false, _) => {}
+    }
+    if lifetime {
+        kept.push("lifetime is kept and shown in x-wordline:hint; nothing in the drive acts on it yet");
     }
     json!({ "ok": true, "in_effect": effects, "only_kept": kept })
 }

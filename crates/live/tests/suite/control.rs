@@ -84,6 +84,13 @@ fn hints_come_back_in_block_status_and_say_which_have_an_effect() {
         (Some(1), Some(1)),
         "{answer}"
     );
+    let answer = served.ask(&json!({ "do": "hint", "read_latency": "longer", "offset": 1 << 20, "length": 65_536 }));
+    let kept = answer["only_kept"][0].as_str().is_some_and(|kept| kept.starts_with("read_latency"));
+    assert!(kept && answer["in_effect"] == json!([]), "{answer}");
+    let answer = served.ask(&json!({ "do": "hint", "read_latency": "none", "offset": 1 << 20, "length": 65_536 }));
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(served.ask(&json!({ "do": "status" }))["drive"]["host"]["hints"], 2, "requests to the drive");
+    served.refused(&json!({ "do": "hint", "read_latency": "longr" }), &["read_latency", "longer, typical, shortest, none"]);
     let answer = served.ask(&json!({ "do": "hint", "security": "insecure", "offset": 0, "length": 512 }));
     assert!(
         answer["in_effect"][0].as_str().is_some_and(|effect| effect.starts_with("security")) && answer["only_kept"] == json!([]),

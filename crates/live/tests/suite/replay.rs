@@ -15,12 +15,14 @@ use wordline_units::{Bytes, FlashOp, Nanos};
 use wordline_workload::trace::{ReadOptions, TraceReader};
 use wordline_workload::{Fit, Footprint, Placement, Replay, ReplayOptions};
 
-use crate::client::{connect, ram_drive};
+use crate::client::{Client, ram_drive};
 use crate::common::{small_drive, socket};
 
 /// One client's requests, `depth` at a time.
 fn load(disk: &Arc<LiveDisk>, size: u64, seed: u64, steps: u32) {
-    let mut client = connect(disk);
+    // One of two clients tolerates long reads of what it writes.
+    let classes: &[&str] = if seed.is_multiple_of(2) { &["longer"] } else { &[] };
+    let mut client = Client::open(disk, classes, &[0]);
     let mut draw = Draw::new(seed, Stream::Mix, 17);
     for _ in 0..steps {
         let depth = 1 + draw.below(12);
@@ -65,6 +67,14 @@ fn recorded(config: DriveConfig, timing: Timing, seed: u64, steps: u32) -> Strin
     assert!(answer.contains("\"ok\":true"), "{answer}");
     let (answer, mut lines) = tell(&control_path, r#"{"do":"record"}"#);
     assert!(answer.contains("\"ok\":true"), "{answer}");
+    // So are tolerated latencies: of the whole drive, taken away, and of bytes that no sector begins or ends with, amid the load.
+    let hint = |from: u64, length: u64, latency: &str| {
+        let line = format!(r#"{{"do":"hint","offset":{from},"length":{length},"read_latency":"{latency}"}}"#);
+        let (answer, _) = tell(&control_path, &line);
+        assert!(answer.contains("handed to the drive"), "{answer}");
+    };
+    hint(0, size, "longer");
+    hint(size / 4, size / 4, "none");
     let reader = std::thread::spawn(move || {
         let mut trace = String::new();
         std::io::Read::read_to_string(&mut lines, &mut trace).expect("a trace");
@@ -76,6 +86,7 @@ fn recorded(config: DriveConfig, timing: Timing, seed: u64, steps: u32) -> Strin
             std::thread::spawn(move || load(&disk, size, seed * 10 + number, steps))
         })
         .collect();
+    hint(100, 1_000, "shortest");
     clients.into_iter().for_each(|client| client.join().expect("no error"));
     let (answer, _) = tell(&control_path, r#"{"do":"stop-recording"}"#);
     assert!(answer.contains("\"ok\":true"), "{answer}");
@@ -140,5 +151,11 @@ fn a_recording_replays_to_the_same_events() {
         let erased: u32 = live.rsplit(' ').next().and_then(|count| count.parse().ok()).expect("a count");
         assert!(erased > 0 || steps < 60, "seed {seed}: nothing was reclaimed: {live}");
         assert_eq!(replayed(small_drive(2, settings), &trace), live, "seed {seed}, {settings:?}");
+        let hints: Vec<&str> = trace.lines().filter(|line| line.contains(",hint,")).collect();
+        let ends = [",longer", ",default", ",shortest"];
+        assert!(hints.len() == 3 && hints.iter().zip(ends).all(|(hint, end)| hint.ends_with(end)), "{hints:?}");
+        let writes = |end: &str| trace.lines().filter(|line| line.contains(",write,") && line.ends_with(end)).count();
+        assert!(writes(",longer") > 0 && writes(",0,") > 0, "{} writes with a class, {} without", writes(",longer"), writes(",0,"));
+        assert!(hints[2].contains(",hint,0,1536,"), "bytes 100 to 1100 lie in three sectors: {}", hints[2]);
     }
 }
