@@ -97,6 +97,17 @@ impl Keys {
         })
     }
 
+    /// Counts of wordlines of blocks, of the techniques that are switched on: key and number.
+    pub(crate) fn wordlines(&self) -> impl Iterator<Item = (String, u32)> {
+        self.on().flat_map(|on| {
+            let of_block = |(param, set): (&Param, &Set<Option<Value>>)| match (param.kind, set.value) {
+                (Form::Wordlines { .. }, Some(Value::Count(count))) => Some((format!("{}.{}", on.path, param.key), count)),
+                _ => None,
+            };
+            on.params.into_iter().filter_map(of_block).collect::<Vec<_>>()
+        })
+    }
+
     /// The techniques that are switched on, once defaults are filled in.
     pub(crate) fn on(&self) -> impl Iterator<Item = On<'_>> {
         DECLARATIONS.iter().enumerate().filter_map(|(number, declaration)| {
@@ -154,7 +165,7 @@ fn written_as(kind: Form, is_needed: bool) -> Written {
     }
     match kind {
         Form::Flag => of::<bool>(is_needed),
-        Form::Count { .. } | Form::FreeGroups | Form::KeyLeaves => of::<u32>(is_needed),
+        Form::Count { .. } | Form::Wordlines { .. } | Form::FreeGroups | Form::KeyLeaves => of::<u32>(is_needed),
         Form::Span { .. } => of::<Nanos>(is_needed),
         Form::Word(words) => Written::Word(words),
     }

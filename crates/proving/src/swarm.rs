@@ -96,7 +96,7 @@ pub(crate) fn tried(declaration: &Declaration, draw: &mut Draw) -> Choice {
     let mut value = |param: &Param| match param.kind {
         Kind::Flag => Value::Flag((param.default == Some(Value::Flag(true))) == draw.happens(0.8)),
         Kind::Word(words) => Value::Word(pick(draw, words)),
-        Kind::Count { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves => pick(draw, param.tried),
+        Kind::Count { .. } | Kind::Wordlines { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves => pick(draw, param.tried),
     };
     let values: Vec<Value> = declaration.params.iter().map(&mut value).collect();
     Choice::of(declaration.card.name, &values).expect("what is declared makes a choice")

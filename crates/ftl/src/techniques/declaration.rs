@@ -92,6 +92,13 @@ pub enum Kind {
         /// The greatest.
         most: u32,
     },
+    /// A number of wordlines of a block. On a drive whose blocks have fewer h-layers it is in proportion.
+    Wordlines {
+        /// The least.
+        least: u32,
+        /// The greatest.
+        most: u32,
+    },
     /// A time.
     Span {
         /// The shortest.
@@ -110,7 +117,7 @@ impl Kind {
     pub const fn ends(self) -> [Value; 2] {
         match self {
             Kind::Flag => [Value::Flag(false), Value::Flag(true)],
-            Kind::Count { least, most } => [Value::Count(least), Value::Count(most)],
+            Kind::Count { least, most } | Kind::Wordlines { least, most } => [Value::Count(least), Value::Count(most)],
             Kind::Span { least } => [Value::Span(least), Value::Span(Nanos(1 << 50))],
             Kind::FreeGroups => [Value::Count(0), Value::Count(u32::MAX)],
             Kind::KeyLeaves => [Value::Count(64), Value::Count(4_096)],

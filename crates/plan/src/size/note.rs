@@ -28,6 +28,18 @@ pub(super) fn notes(own: &Plan, sized: &Plan) -> Vec<String> {
             after.exported, is.dies_per_channel, was.dies_per_channel, before.exported
         ));
     }
+    let wordlines = |plan: &Plan| plan.config().sheet.geometry.wordlines();
+    for ((key, count), (_, whole)) in sized.sections().techniques.wordlines().zip(own.sections().techniques.wordlines()) {
+        if count != whole {
+            let share = |count: u32, plan: &Plan| percent(f64::from(count) / f64::from(wordlines(plan)));
+            notes.push(format!(
+                "at {} {key} is {count} instead of {whole}: {} of a block's wordlines instead of {}",
+                after.exported,
+                share(count, sized),
+                share(whole, own)
+            ));
+        }
+    }
     let buffer = |plan: &Plan| {
         let config = plan.config();
         f64::from(config.cores) * config.firmware.buffer.units as f64 / config.exported_units as f64

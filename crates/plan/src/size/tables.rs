@@ -29,7 +29,12 @@ fn moved(list: &[u32], own: u32, layers: u32) -> Vec<u32> {
     moved
 }
 
-/// The settings that fit the tables of this drive to blocks of `layers` h-layers: those tables that `other` has, too.
+/// The number of wordlines of a block of `layers` h-layers that is the share of `count` in a block of `own`.
+fn in_proportion(count: u32, own: u32, layers: u32) -> u32 {
+    (2 * count * layers + own) / (2 * own)
+}
+
+/// The settings that fit the tables of this drive to blocks of `layers` h-layers: those tables that `other` has, too, and counts of wordlines of its techniques.
 pub(super) fn settings(plan: &Plan, layers: u32, other: &Sections) -> Vec<String> {
     let (sections, own) = (plan.sections(), plan.config().sheet.geometry.layers);
     let mut settings = Vec::new();
@@ -62,8 +67,12 @@ pub(super) fn settings(plan: &Plan, layers: u32, other: &Sections) -> Vec<String
         set("guard.order", List(order).write());
         set("guard.relative", List(picked(&guard.relative.value.0, own, layers)).write());
         // The share of a block's wordlines that a mode spares is what its endurance goes by.
-        let spared = guard.wordlines.value.0.iter().map(|count| (2 * count * layers + own) / (2 * own)).collect();
+        let spared = guard.wordlines.value.0.iter().map(|count| in_proportion(*count, own, layers)).collect();
         set("guard.wordlines", List::<u32>(spared).write());
+    }
+    for (key, count) in sections.techniques.wordlines() {
+        // A count that is there stays one: a block that may lose some wordline is not one that may lose none.
+        set(&key, in_proportion(count, own, layers).max(count.min(1)).to_string());
     }
     settings
 }
@@ -102,6 +111,19 @@ mod tests {
             };
             assert_eq!(tables(is), tables(was), "{drive}");
         }
+    }
+
+    #[test]
+    fn a_small_drive_gives_up_the_share_of_its_blocks_that_its_own_size_does() {
+        let lost = |plan: &Plan| plan.sections().techniques.wordlines().map(|(_, count)| count).collect::<Vec<_>>();
+        for (drive, whole, small) in [("bpm-2.1", [4, 4], [1, 1]), ("bpm-5.2", [10, 10], [1, 1])] {
+            let own = Plan::load(drive).expect("a preset");
+            let (plan, _) = sized(&own, "1 GiB").expect("it has room");
+            assert_eq!((lost(&own), lost(&plan)), (whole.to_vec(), small.to_vec()), "{drive}");
+            let told = plan.notes().join("; ");
+            assert!(told.contains("fixed is 1 instead of") && told.contains("3.57 % of a block's wordlines"), "{told}");
+        }
+        assert_eq!([(4, 12), (10, 12), (1, 12), (0, 12), (4, 48)].map(|(count, layers)| in_proportion(count, 48, layers)), [1, 3, 0, 0, 4]);
     }
 
     #[test]

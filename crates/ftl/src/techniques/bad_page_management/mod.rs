@@ -44,14 +44,14 @@ params! {
     pub struct Params {
         /// Wordlines that a block may lose. One more ends its life, with `retirement.policy = "spent"`.
         wordlines_max: u32 {
-            kind: Kind::Count { least: 1, most: 64 },
+            kind: Kind::Wordlines { least: 1, most: 64 },
             default: Some(Value::Count(4)),
             tried: &[Value::Count(1), Value::Count(2)],
             source: "001 §3.4.2: 2.1 % of 192, or 10 for 5.2 %",
         }
         /// Wordlines that are lost from the first erase of a block on, the weakest of the chip's `guard` table; at most `wordlines_max`.
         fixed: u32 {
-            kind: Kind::Count { least: 0, most: 64 },
+            kind: Kind::Wordlines { least: 0, most: 64 },
             default: Some(Value::Count(0)),
             tried: &[Value::Count(0), Value::Count(1)],
             source: "assumed: 001 §3.4.2 evaluates capacities of 2.1 % and 5.2 % less, and not how they come",

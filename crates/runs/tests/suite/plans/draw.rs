@@ -213,7 +213,7 @@ fn technique(draw: &mut Draw) -> Vec<String> {
     let mut value = |param: &Param| match param.kind {
         Kind::Flag => Value::Flag(draw.happens(0.5)),
         Kind::Word(words) => Value::Word(words[draw.below(words.len() as u64) as usize]),
-        Kind::Count { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves => {
+        Kind::Count { .. } | Kind::Wordlines { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves => {
             param.tried[draw.below(param.tried.len() as u64) as usize]
         }
     };
