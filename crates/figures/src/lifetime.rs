@@ -134,6 +134,10 @@ pub struct EpochResult {
     /// Part of the wordlines in service that take no data at its end, because an erase spared them or a technique has given them up.
     #[schemars(extend("x-unit" = "share"))]
     pub idle_share: f64,
+    /// Erases in it that were plain although a technique wanted wordlines without data, for want of room.
+    #[schemars(extend("x-unit" = "block groups"))]
+    #[serde(default)]
+    pub refused_sets: u64,
     /// Reads of the host in it that could not be corrected.
     pub failed_host_reads: u64,
     /// Reads of data to be moved or completed in it that could not be corrected.

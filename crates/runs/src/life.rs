@@ -53,7 +53,7 @@ impl<'a> Life<'a> {
 
     /// Runs an epoch. Returns its figures, and the end of the life if it brought that.
     pub(crate) fn epoch(&mut self, ends: &Ends) -> Result<(EpochResult, Option<End>), RunError> {
-        let (mut work, before) = (Aged::default(), self.tally.sectors);
+        let (mut work, before, refused) = (Aged::default(), self.tally.sectors, self.refused_sets());
         self.drive.begin_epoch();
         for _ in 0..SLICES {
             self.write(self.world.sectors / SLICES, &mut work)?;
@@ -79,11 +79,17 @@ impl<'a> Life<'a> {
             mode: self.mode(),
             tries_modes: !self.drive.firmware().iter().all(|core| core.is_settled()),
             idle_share: self.drive.idle_share(),
+            refused_sets: self.refused_sets() - refused,
             failed_host_reads: work.failed_host_reads,
             failed_moves: work.failed_moves,
         };
         let end = self.end(ends, health.grown_bad);
         Ok((epoch, end))
+    }
+
+    /// Sets of wordlines that were refused so far.
+    fn refused_sets(&self) -> u64 {
+        self.drive.spare_counts().map_or(0, |counts| counts.refused.iter().sum())
     }
 
     /// Mode of the technique that has modes.

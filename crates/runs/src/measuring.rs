@@ -53,6 +53,7 @@ impl Measuring {
         let [refused_for_die, refused_for_capacity, refused_for_gc, refused_as_full] = refused;
         Some(SparedResult {
             granted,
+            refused: refused.iter().sum(),
             refused_for_die,
             refused_for_capacity,
             refused_for_gc,

@@ -5,12 +5,15 @@ use super::figure::Better::{Higher, Lower, Neither};
 use super::figure::Form::{Count, Number, Over, Percent, Plain};
 use super::figure::{Figure, Line};
 use super::part::Part;
-use crate::result::{BlocksResult, ByOp, Latency, RunResult, Sanitised};
+use crate::result::{BlocksResult, ByOp, Latency, RunResult, Sanitised, SparedResult};
 
 /// Members of results that the catalogue leaves out, by the beginning of their paths, with the reason.
 #[cfg(test)]
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
-    ("spared.", "of drives whose erases leave wordlines without data, told in a line of its own"),
+    ("spared.refused_for", "the line of spared wordlines, as reasons of a refusal"),
+    ("spared.refused_as", "the line of spared wordlines, as a reason of a refusal"),
+    ("spared.taken_back", "the line of spared wordlines"),
+    ("spared.made_whole", "the line of spared wordlines"),
     ("name", "identity of the run"),
     ("plan_", "identity of the run"),
     ("state", "identity of the run"),
@@ -57,6 +60,10 @@ fn seen(value: u64) -> Option<f64> {
 
 fn more_than_none(value: f64) -> Option<f64> {
     (value > 0.0).then_some(value)
+}
+
+fn spared(part: &Part<'_>, of: fn(&SparedResult) -> f64) -> Option<f64> {
+    part.run?.spared.as_ref().map(of)
 }
 
 fn sanitised(part: &Part<'_>, of: fn(&Sanitised) -> u64) -> Option<f64> {
@@ -179,6 +186,18 @@ fn flash() -> Vec<Figure> {
             .compared_with_zero(Neither)
             .bare()
             .line(Line::Copies, 10, "{} pages that crossed no bus", Count),
+        Figure::new("spared.granted", "erases that left wordlines without data", |part| spared(part, |of| of.granted as f64))
+            .compared_with_zero(Neither)
+            .card_entry(142, "erases with spared wordlines", "{}", Count),
+        Figure::new("spared.refused", "  refused", |part| spared(part, |of| of.refused as f64)).compared_with_zero(Neither).card_entry(
+            143,
+            "sets of them refused",
+            "{}",
+            Count,
+        ),
+        Figure::new("spared.idle_share", "flash without data", |part| spared(part, |of| of.idle_share))
+            .compared_with_zero(Lower)
+            .card_entry(144, "flash without data", "{}", Percent),
         Figure::new("sanitised.page_locks", "page locks", |part| sanitised(part, |done| done.page_locks))
             .per("operations")
             .compared(Lower)

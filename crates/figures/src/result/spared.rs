@@ -9,6 +9,10 @@ pub struct SparedResult {
     /// Erases whose set was granted.
     #[schemars(extend("x-unit" = "block groups"))]
     pub granted: u64,
+    /// Erases that were plain although a set was asked for, for any of the four reasons below.
+    #[schemars(extend("x-unit" = "block groups"))]
+    #[serde(default)]
+    pub refused: u64,
     /// Erases that were plain, because their die would have too little room for its valid data.
     #[schemars(extend("x-unit" = "block groups"))]
     pub refused_for_die: u64,
@@ -30,11 +34,4 @@ pub struct SparedResult {
     /// Share of flash in service that lies on wordlines without data at the end.
     #[schemars(extend("x-unit" = "share"))]
     pub idle_share: f64,
-}
-
-impl SparedResult {
-    /// Erases whose set was refused, for any reason.
-    pub fn refused(&self) -> u64 {
-        self.refused_for_die + self.refused_for_capacity + self.refused_for_gc + self.refused_as_full
-    }
 }

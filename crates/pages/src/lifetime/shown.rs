@@ -47,7 +47,12 @@ fn modes(life: &LifetimeResult) -> [(&'static str, String); 2] {
         format!("{} at the end, {} to {} on the way{whole}", number(last), number(least), number(most))
     });
     let idle = life.epochs.last().map_or(0.0, |epoch| epoch.idle_share);
-    [("mode", mode), ("without data", format!("{} of the wordlines in service at the end", share(idle)))]
+    let refused: u64 = life.epochs.iter().map(|epoch| epoch.refused_sets).sum();
+    let refused = match refused {
+        0 => String::new(),
+        sets => format!("; {} erases of the epochs were plain for want of room", count(sets)),
+    };
+    [("mode", mode), ("without data", format!("{} of the wordlines in service at the end{refused}", share(idle)))]
 }
 
 /// The figures of a life, each with its name. `first`: the life that this one is held against. `has_modes`: some drive of the result has modes.
@@ -105,14 +110,14 @@ fn some(epochs: &[EpochResult]) -> impl Iterator<Item = &EpochResult> {
 
 fn head() -> String {
     format!(
-        "{:>10}{:>8}{:>10}{:>16}{:>7}{:>10}{:>9}{:>6}",
+        "{:>12}{:>12}{:>10}{:>16}{:>8}{:>12}{:>10}{:>7}",
         "TB written", "years", "P/E mean", "least–most", "WAF", "retries", "IOPS", "bad"
     )
 }
 
 fn line(epoch: &EpochResult) -> String {
     format!(
-        "{:>10}{:>8}{:>10}{:>16}{:>7}{:>10}{:>9}{:>6}",
+        "{:>12}{:>12}{:>10}{:>16}{:>8}{:>12}{:>10}{:>7}",
         number(epoch.written_bytes as f64 / 1e12),
         number(epoch.years),
         number(epoch.cycles_mean),
@@ -147,11 +152,12 @@ mod tests {
         let mut moded = lives();
         for (epoch, mode) in moded.drives[0].epochs.iter_mut().zip([3.0, 2.0]) {
             (epoch.mode, epoch.tries_modes, epoch.idle_share) = (Some(mode), mode > 2.0, 0.025);
+            epoch.refused_sets = 600;
         }
         let text = shown(&moded);
         for words in [
             "mode              2 at the end, 2 to 3 on the way; modes were tried in 1 of the epochs",
-            "without data      2.5 % of",
+            "without data      2.5 % of the wordlines in service at the end; 1,200 erases of the epochs were plain",
             "mode              none",
         ] {
             assert!(text.contains(words), "{words} is not in\n{text}");

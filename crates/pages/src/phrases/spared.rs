@@ -33,6 +33,20 @@ pub(crate) fn row(of: &SparedResult, erases: u64) -> String {
     row
 }
 
+/// Warning of a run in which at least half of the sets that were asked for were refused.
+pub(crate) fn warning(of: &SparedResult) -> Option<String> {
+    let asked = of.granted + of.refused;
+    let rare = of.refused > 0 && 2 * of.refused >= asked;
+    rare.then(|| {
+        format!(
+            "{} of {} erases that were to leave wordlines without data were plain, for want of room: wear, endurance and write amplification are those of \
+             what was left. More spare (mapping.capacity), or less that is asked for, changes it",
+            count(of.refused),
+            count(asked)
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +58,13 @@ mod tests {
         assert!(told.starts_with("42 of 100 erases left wordlines without data (42 %); 5 % of flash"), "{told}");
         assert!(told.ends_with("refused 3 (too few whole free groups for GC); 1 taken back at their end"), "{told}");
         assert!(!row(&SparedResult::default(), 0).contains("refused"));
+    }
+
+    #[test]
+    fn a_run_whose_sets_are_mostly_refused_is_warned_of() {
+        let run = |granted, refused| SparedResult { granted, refused, ..SparedResult::default() };
+        assert_eq!([run(0, 0), run(9, 0), run(9, 8)].map(|of| warning(&of)), [None, None, None]);
+        assert!(warning(&run(1, 3)).is_some_and(|told| told.starts_with("3 of 4 erases")));
+        assert!(warning(&run(0, 2)).is_some());
     }
 }

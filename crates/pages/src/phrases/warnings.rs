@@ -3,7 +3,7 @@
 use wordline_figures::result::{SaturatedResult, names};
 use wordline_figures::{DriveResult, Report};
 
-use super::{rewrites, techniques};
+use super::{rewrites, spared, techniques};
 use crate::number::{count, number, percent};
 
 /// The share of what is read that may hold nothing without a warning.
@@ -28,6 +28,7 @@ pub fn of_run(run: &DriveResult) -> Vec<String> {
     }
     warnings.extend(run.saturated.as_ref().map(|found| unable(found, !run.phases.is_empty())));
     warnings.extend(run.rewrites.iter().filter_map(|of| rewrites::warning(of, run.simulated_seconds)));
+    warnings.extend(run.spared.as_ref().and_then(spared::warning));
     warnings.extend(run.techniques.iter().filter_map(techniques::warning));
     warnings
 }

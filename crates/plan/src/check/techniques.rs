@@ -136,8 +136,12 @@ fn parameter(sections: &Sections, on: &On<'_>, param: &Param, set: &Set<Option<V
         mistakes.at(&set.origin, format!("{key} is {}: expected {expected}", told.trim_matches('"')), help.map(str::to_owned));
     };
     match (param.kind, value) {
-        (Kind::Count { least, .. } | Kind::Wordlines { least, .. }, Value::Count(count)) if count < least => refuse(format!("at least {least}"), None),
-        (Kind::Count { most, .. } | Kind::Wordlines { most, .. }, Value::Count(count)) if count > most => refuse(format!("at most {most}"), None),
+        (Kind::Count { least, .. } | Kind::Wordlines { least, .. }, Value::Count(count)) if count < least => {
+            refuse(format!("at least {least}"), None)
+        }
+        (Kind::Count { most, .. } | Kind::Wordlines { most, .. }, Value::Count(count)) if count > most => {
+            refuse(format!("at most {most}"), None)
+        }
         (Kind::Span { least }, Value::Span(span)) if span < least => {
             refuse(format!("at least {}", write(Some(Value::Span(least))).trim_matches('"')), None);
         }
@@ -151,7 +155,16 @@ fn parameter(sections: &Sections, on: &On<'_>, param: &Param, set: &Set<Option<V
                 refuse(format!("a power of two from 64 to {most}"), Some("any tree of keys must fit a page"));
             }
         }
-        (Kind::Flag | Kind::Count { .. } | Kind::Wordlines { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves | Kind::Word(_), _) => {}
+        (
+            Kind::Flag
+            | Kind::Count { .. }
+            | Kind::Wordlines { .. }
+            | Kind::Span { .. }
+            | Kind::FreeGroups
+            | Kind::KeyLeaves
+            | Kind::Word(_),
+            _,
+        ) => {}
     }
     Some(value)
 }
