@@ -52,7 +52,7 @@ pub struct Config {
     pub weights: Weights,
     /// Way in which the firmware is given TRIMs of several pages.
     pub trims: Trims,
-    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries`, `read_search` and `core` are filled in per core.
+    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries`, `read_search`, `transfer` and `core` are filled in per core.
     pub firmware: FirmwareConfig,
     /// Number of mapping units exported to the host.
     pub exported_units: u64,
@@ -164,6 +164,13 @@ impl Config {
     /// True if the controller searches for the references of a page that no entry of the retry table serves.
     pub fn searches(&self) -> bool {
         self.search.width > 0 && self.cells.as_ref().is_some_and(|cells| cells.physics.retry.entries > 0.0)
+    }
+
+    /// Time in which a page comes over the bus and is corrected.
+    pub(crate) fn page_transfer(&self) -> Nanos {
+        let page = self.sheet.geometry.page;
+        let corrected = self.ecc.rate.map_or(Nanos::ZERO, |rate| rate.span(page));
+        self.sheet.timing.bus_overhead + self.channel.span(page) + self.ecc.latency + corrected
     }
 
     /// Facts that capacitors keep beside the write buffers: their number over all cores, and the bytes of the longest.

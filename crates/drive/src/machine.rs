@@ -60,6 +60,7 @@ fn firmware(config: &Config, host: &Host, dies: &Dies) -> Vec<Firmware> {
         firmware.core = core;
         firmware.read_entries = dies.levels();
         firmware.read_search = config.searches();
+        firmware.transfer = config.page_transfer();
         firmware.codeword_bits = config.cells.as_ref().map_or(0, |cells| (8.0 * cells.physics.ecc.codeword) as u32);
         firmware.keeps_data = keeps;
         let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_flash::{Margins, Sheet, Tables};
-use wordline_units::{Bytes, Seconds};
+use wordline_units::{Bytes, Nanos, Seconds};
 
 use crate::pages::oob::marks_per_page;
 use crate::retirement::RetirementPolicy;
@@ -32,6 +32,8 @@ pub struct Config {
     pub read_entries: u32,
     /// True if the controller searches for the best references of a page that no entry of the table serves. The drive sets it.
     pub read_search: bool,
+    /// Time in which a page comes over the bus and is corrected. The drive sets it.
+    pub transfer: Nanos,
     /// Bits of a codeword; 0: the controller does not count wrong bits. The drive sets it.
     pub codeword_bits: u32,
     /// Limits within which the chip's maker characterised narrowed programs; `None`: not characterised.
@@ -199,6 +201,7 @@ impl Config {
             tables: &self.tables,
             sets_programs,
             read_entries: self.read_entries,
+            transfer: self.transfer,
         }
     }
 
@@ -221,7 +224,6 @@ pub(crate) mod tests {
     use crate::state::layout::tests::small_sheet;
     use crate::victim::VictimPolicy;
     use wordline_flash::ProgramScope;
-    use wordline_units::Nanos;
 
     /// One die of ten block groups of one plane with twelve program units of one 16-KiB page, in units of 4 KiB, of which `exported` are shown to the host.
     /// Write-back, greedy, without recovery and techniques.
@@ -230,6 +232,7 @@ pub(crate) mod tests {
             sheet: small_sheet(1, 10, ProgramScope::Page),
             read_entries: 1,
             read_search: false,
+            transfer: Nanos::ZERO,
             codeword_bits: 0,
             margins: None,
             tables: Tables::default(),

@@ -240,7 +240,10 @@ sections! {
         retry: List<u64> = List(Vec::new());
         /// Most reads up to which some entry of the retry table serves every page of the worst block, of data as old as `kept`, in each bin.
         fails: List<u64> = List(Vec::new());
-        /// Retention for which `fails` holds.
+        /// Most reads up to which the controller's search for the best references serves every page of the worst block, of data as old as `kept`, in each bin.
+        /// Empty: nobody has measured it.
+        searched: List<u64> = List(Vec::new());
+        /// Retention for which `fails` and `searched` hold.
         kept: Span = Span(0);
         /// Probability up to which the worst page may not be served.
         risk: Share = Share::NONE;

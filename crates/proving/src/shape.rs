@@ -26,6 +26,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         spare_blocks: 0,
         read_entries: 1,
         read_search: false,
+        transfer: wordline_units::Nanos::ZERO,
         codeword_bits: 0,
         factory_bad: vec![],
         buffer: BufferConfig {

@@ -269,6 +269,7 @@ pub fn still(seed: u64) -> Scenario {
         tables: wordline_flash::tables::Tables::default(),
         read_entries: 1,
         read_search: false,
+        transfer: Nanos::ZERO,
         codeword_bits: 0,
         sheet,
         dies,

@@ -68,6 +68,7 @@ impl Shape {
             spare_blocks: 0,
             read_entries: 1,
             read_search: false,
+            transfer: Nanos::ZERO,
             codeword_bits: 0,
             factory_bad: vec![],
             buffer: BufferConfig {

@@ -199,7 +199,7 @@ fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: 
     let times = if cause == Cause::Host { core.read_times() } else { 1 };
     news::tell(core, panel, metadata, News::Read(ReadReport { at, cause, status, retries, last, worst, tally, array: spans.die, times }));
     if panel.has(Hook::MayWork) {
-        gc.look_again(core, report.die, group);
+        gc.look_again(core, report.die, group, retries);
     }
 }
 

@@ -18,6 +18,7 @@ use crate::state::Core;
 use crate::state::buffer::Landing as Landed;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::request::Note;
+use crate::state::tolerances;
 use crate::state::work::{Entry, Moved};
 use crate::techniques::apply::ctx;
 use crate::techniques::hooks::{Hook, Hooks};
@@ -272,6 +273,9 @@ fn land_run(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
         }
         at += 1;
     });
+    if core.tolerances().is_some() {
+        (lpn..at).zip(addr.0..).for_each(|(lpn, addr)| tolerances::landed(core, lpn, UnitAddr(addr)));
+    }
     if is_host {
         core.changes_mut().add_invalidated(stale.len() as u32);
     }
@@ -296,6 +300,9 @@ fn land_unit(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 
 fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
     let Rooms { core, metadata, sanitise, .. } = rooms;
     let before = core.map_mut().set(lpn, addr);
+    if core.tolerances().is_some() {
+        tolerances::landed(core, lpn, addr);
+    }
     let had_data = before != UnitAddr::NONE;
     if had_data {
         invalidate(core, metadata, sanitise, lpn, before);

@@ -13,6 +13,7 @@ use crate::state::pending::{Pending, Purpose};
 use crate::techniques::apply::issue_read;
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
+use crate::techniques::say::Start;
 use crate::techniques::seam::{FlashPage, News};
 use crate::techniques::work::WorkKind;
 
@@ -62,7 +63,7 @@ pub(crate) fn measure(gc: &mut Gc, core: &mut Core, panel: &mut Panel, metadata:
             Page::There => {
                 let Measurement { group, offset, tally, .. } = wanted;
                 let kind = WorkKind::Measure { at: FlashPage::holding(core.layout(), group, offset), tally };
-                if gc.may_start(core, panel, die, kind, Cause::Measure, asked) {
+                if gc.start(core, panel, die, kind, Cause::Measure, asked) == Start::Now {
                     core.services_mut().measures_mut().begin(die, place);
                     return Some(read(core, panel, die, &wanted));
                 }

@@ -34,12 +34,13 @@ use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
 use crate::state::rewrites::{Rewrite, Rewrites, is_to_correct};
+use crate::state::tolerances;
 use crate::state::wordline_order::Open;
 use crate::state::work::{Asked, Job, Offer, Source, Stream, heed_stale, heeds_stale, note_gc_stalled, retain_moved};
 use crate::techniques::apply::{ctx, issue_read, set_program};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
-use crate::techniques::say::Way;
+use crate::techniques::say::{Start, Way};
 use crate::techniques::seam::{Copy, News, ProgramUnit};
 use crate::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use crate::victim::{Candidates, Policy as _, VictimPolicy};
@@ -260,13 +261,23 @@ impl Gc {
             }
             // It may have been collected since it was asked for.
             let is_current = core.groups().erases(group) == erases && core.groups().use_of(group) == Use::Closed;
-            if is_current && !self.may_start(core, panel, die, WorkKind::Rewrite(group), cause, asked) {
-                core.die_mut(die).change_rewrites(|rewrites| rewrites.hold(at, now));
-                at += 1;
-                continue;
+            let start = if is_current { self.start(core, panel, die, WorkKind::Rewrite(group), cause, asked) } else { Start::Dropped };
+            match start {
+                Start::Now | Start::Dropped => {}
+                Start::Later => {
+                    core.die_mut(die).change_rewrites(|rewrites| rewrites.hold(at, now));
+                    at += 1;
+                    continue;
+                }
+                Start::Parked => {
+                    let borne = panel.retries_borne(&ctx(core), group);
+                    core.die_mut(die).change_rewrites(|rewrites| rewrites.park(at, borne));
+                    continue;
+                }
             }
-            core.die_mut(die).change_rewrites(|rewrites| if is_current { rewrites.begin(at, now) } else { rewrites.drop(at) });
-            if is_current {
+            let begins = start == Start::Now;
+            core.die_mut(die).change_rewrites(|rewrites| if begins { rewrites.begin(at, now) } else { rewrites.drop(at) });
+            if begins {
                 return Some(wanted);
             }
         }
@@ -276,36 +287,40 @@ impl Gc {
     /// True if the further victim requested on `die` is begun now, because there is such a request and it may start.
     fn takes_extra_victim(&mut self, core: &mut Core, panel: &mut Panel, die: DieId) -> bool {
         let extra = core.die(die).extra_victim();
-        let starts = extra.is_some_and(|asked| self.may_start(core, panel, die, WorkKind::Collect(die), Cause::Gc, asked));
+        let starts = extra.is_some_and(|asked| self.start(core, panel, die, WorkKind::Collect(die), Cause::Gc, asked) == Start::Now);
         if starts {
             core.die_mut(die).clear_extra_victim();
         }
         starts
     }
 
-    /// True if work that was `asked` for may start. After its deadline no technique is asked.
-    fn may_start(&mut self, core: &Core, panel: &mut Panel, die: DieId, kind: WorkKind, cause: Cause, asked: Asked) -> bool {
+    /// Agreement on the start of work that was `asked` for. After its deadline no technique is asked.
+    fn start(&mut self, core: &Core, panel: &mut Panel, die: DieId, kind: WorkKind, cause: Cause, asked: Asked) -> Start {
         let Asked { since, due } = asked;
         if due <= core.now() || !panel.has(Hook::MayWork) {
-            return true;
+            return Start::Now;
         }
         let waiting = Waiting { since, reads: core.die(die).reads().next_priority() };
-        let starts = panel.starts(&ctx(core), &Work { kind, cause, due }, &waiting);
-        if !starts {
+        let start = panel.start(&ctx(core), &Work { kind, cause, due }, &waiting);
+        if matches!(start, Start::Later | Start::Parked) {
             self.held_until = self.held_until.min(due);
             self.has_held = true;
         }
-        starts
+        start
     }
 
     /// Wake the dies with work that was held back and is due now.
     pub(crate) fn start_due(&mut self, core: &mut Core) {
         self.held_until = NEVER;
         for die in core.die_ids() {
+            let now = core.now();
+            if !core.die(die).rewrites().parked().is_empty() {
+                core.die_mut(die).change_rewrites(|rewrites| rewrites.unpark_due(now));
+            }
             let state = core.die(die);
             let measures = core.services().measures().of(die).iter().map(|&(_, asked)| asked);
-            let earliest =
-                state.rewrites().iter().map(|wanted| wanted.asked).chain(state.extra_victim()).chain(measures).map(|asked| asked.due).min();
+            let rewrites = state.rewrites().iter().chain(state.rewrites().parked().iter().copied()).map(|wanted| wanted.asked);
+            let earliest = rewrites.chain(state.extra_victim()).chain(measures).map(|asked| asked.due).min();
             match earliest {
                 Some(due) if due <= core.now() => core.wake(die),
                 Some(due) => self.held_until = self.held_until.min(due),
@@ -314,12 +329,24 @@ impl Gc {
         }
     }
 
-    /// Wake `die` after a read of a page of `group`: work on the group that was held back may start now.
-    pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: BlockGroup) {
+    /// Wake `die` after a read of a page of `group` that needed so many `retries`: work on the group that was held back may start now.
+    pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: BlockGroup, retries: u32) {
+        if core.die(die).rewrites().parked().borne(group).is_some_and(|borne| retries > borne) {
+            unpark(core, group);
+        }
         let is_measured = || core.services().measures().of(die).iter().any(|(wanted, _)| wanted.group == group);
         if self.has_held && (core.die(die).rewrites().iter().any(|wanted| wanted.group == group) || is_measured()) {
             core.wake(die);
         }
+    }
+}
+
+/// Look again at the parked rewrite of `group`, if it has one.
+pub(crate) fn unpark(core: &mut Core, group: BlockGroup) {
+    let (die, now) = (core.layout().die(group), core.now());
+    if core.die(die).rewrites().parked().get(group).is_some() {
+        core.die_mut(die).change_rewrites(|rewrites| rewrites.unpark(group, now));
+        core.wake(die);
     }
 }
 
@@ -334,6 +361,9 @@ fn drop_overtaken(core: &mut Core, die: DieId) -> u32 {
 /// Begin to empty `victim`, which is programmed up to `end`.
 fn begin(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, victim: BlockGroup, cause: Cause, end: u32) {
     core.groups_mut().start_gc(victim);
+    if !core.die(die).rewrites().parked().is_empty() {
+        core.die_mut(die).change_rewrites(|rewrites| rewrites.drop_parked(victim));
+    }
     let groups = core.groups();
     let (valid, spared) = (groups.valid(victim), core.layout().data_units - groups.usable(victim));
     core.die_mut(die).begin_job(victim, cause, end, (valid, spared));
@@ -408,6 +438,9 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
     sanitise.expose(metadata, lpn, addr);
     let group = core.layout().group(addr);
     metadata.note_stale(group);
+    if core.tolerances().is_some() {
+        tolerances::left(core, lpn, group);
+    }
     if core.groups_mut().invalidate(addr) {
         emptied(core, metadata, sanitise, group);
     }

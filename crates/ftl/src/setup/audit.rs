@@ -6,6 +6,7 @@ use crate::state::Core;
 use crate::state::grants;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::tolerances;
 
 /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first
 /// disagreement is returned as text.
@@ -37,6 +38,9 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
     }
     if !grants::is_right(core) {
         return Err(format!("the room of each die is not what its groups come to: {:?}", core.groups().guarded()));
+    }
+    if let Some(group) = tolerances::wrong(core) {
+        return Err(format!("the units of {group:?} by tolerated latency are not what map and hints come to"));
     }
     for (die, state) in core.dies() {
         audit_die(core, die, &state.free_groups().collect::<Vec<_>>())?;

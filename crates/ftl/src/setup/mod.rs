@@ -40,6 +40,7 @@ pub(crate) fn watched_by(panel: &Panel) -> Watched {
         erases: panel.asks(Ask::EraseTrace),
         one_program: panel.asks(Ask::OneProgram),
         load: panel.asks(Ask::BufferLoad),
+        tolerances: panel.asks(Ask::Tolerances),
     }
 }
 
@@ -111,7 +112,8 @@ mod tests {
 
     #[test]
     fn techniques_stand_in_one_order_whatever_the_plan_says() {
-        let refresh = Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 9 });
+        let refresh =
+            Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 9, trigger_retries: 0, trigger_errors: 0, guard: false });
         let names = |techniques: &[Choice]| {
             let rooms = build(&Config { techniques: techniques.to_vec(), ..small(64) });
             rooms.panel.cards().map(|card| card.name).collect::<Vec<_>>()

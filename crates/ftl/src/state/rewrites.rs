@@ -9,6 +9,7 @@ use wordline_units::{Cause, Nanos};
 
 use crate::state::Core;
 use crate::state::layout::BlockGroup;
+use crate::state::parked::Parked;
 use crate::state::work::Asked;
 
 /// A group that is to be rewritten.
@@ -53,10 +54,12 @@ pub struct RewriteCounts {
     pub asked: u64,
     /// Rewrites that were begun.
     pub begun: u64,
-    /// Requests that became needless before they were begun: the group was collected meanwhile.
+    /// Requests that became needless before they were begun: the group was collected meanwhile, or a technique has dropped them.
     pub needless: u64,
-    /// Requests that wait now.
+    /// Requests that wait now and are looked at whenever their die has room.
     pub waiting: u64,
+    /// Requests that are parked now: nothing looks at them until something happens to their group.
+    pub parked: u64,
     /// Longest time that one has waited while it might have started, those that wait now included.
     pub longest_wait: Nanos,
     /// Longest time that a technique has held one back.
@@ -87,6 +90,7 @@ impl RewriteCounts {
         self.begun += other.begun;
         self.needless += other.needless;
         self.waiting += other.waiting;
+        self.parked += other.parked;
         self.longest_wait = self.longest_wait.max(other.longest_wait);
         self.longest_hold = self.longest_hold.max(other.longest_hold);
     }
@@ -102,6 +106,8 @@ pub(crate) fn counts(core: &Core) -> Vec<(Cause, RewriteCounts)> {
 pub(crate) struct Rewrites {
     /// Requests that are not begun, in the order in which they are looked at.
     queue: VecDeque<Rewrite>,
+    /// Requests that wait for something to happen to their groups.
+    parked: Parked,
     /// Instant from which on the rewrite begun last takes turns with reads, until all of it is done.
     job_presses_from: Nanos,
     /// Counts by cause, for the causes that there were.
@@ -110,16 +116,22 @@ pub(crate) struct Rewrites {
 
 impl Rewrites {
     pub(crate) fn new() -> Rewrites {
-        Rewrites { queue: VecDeque::new(), job_presses_from: Nanos::MAX, counts: Vec::new() }
+        Rewrites { queue: VecDeque::new(), parked: Parked::default(), job_presses_from: Nanos::MAX, counts: Vec::new() }
     }
 
+    /// True if no request is looked at.
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Rewrites requested and not begun.
+    /// Rewrites requested and not begun that are looked at.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Rewrite> + '_ {
         self.queue.iter().copied()
+    }
+
+    /// Parked rewrites.
+    pub(crate) fn parked(&self) -> &Parked {
+        &self.parked
     }
 
     /// Requested rewrite at place `at`.
@@ -127,8 +139,18 @@ impl Rewrites {
         self.queue.get(at).copied()
     }
 
-    /// Request a rewrite after all others. If the group is requested already, the earlier of both deadlines counts. Returns true if the request is new.
+    /// Request a rewrite after all others. If the group is requested already, the earlier of both deadlines counts. Returns true if there is something new to
+    /// look at: the request is new, or it was parked and its deadline has become an earlier one.
     pub(crate) fn ask(&mut self, wish: Rewrite) -> bool {
+        if let Some(known) = self.parked.get(wish.group).filter(|known| known.erases == wish.erases) {
+            let is_earlier = wish.asked.due < known.asked.due;
+            if is_earlier {
+                let mut known = self.parked.take(wish.group).expect("it is parked");
+                known.asked.due = wish.asked.due;
+                self.bring_back(known, wish.asked.since);
+            }
+            return is_earlier;
+        }
         let known = self.queue.iter_mut().find(|known| known.group == wish.group && known.erases == wish.erases);
         let is_new = known.is_none();
         match known {
@@ -174,9 +196,42 @@ impl Rewrites {
         }
     }
 
+    /// Park the rewrite at place `at` until a read of its group needs more than `borne` retries, or somebody brings it back.
+    pub(crate) fn park(&mut self, at: usize, borne: u32) {
+        if let Some(rewrite) = self.queue.remove(at) {
+            self.parked.insert(rewrite, borne);
+        }
+    }
+
+    /// Look at the parked rewrite of `group` again from `now` on, at its place among the others. Returns true if there is one.
+    pub(crate) fn unpark(&mut self, group: BlockGroup, now: Nanos) -> bool {
+        let parked = self.parked.take(group);
+        parked.inspect(|&rewrite| self.bring_back(rewrite, now)).is_some()
+    }
+
+    /// Look at the parked rewrites again whose deadline has passed at `now`.
+    pub(crate) fn unpark_due(&mut self, now: Nanos) {
+        let due: Vec<BlockGroup> = self.parked.iter().filter(|rewrite| rewrite.asked.due <= now).map(|rewrite| rewrite.group).collect();
+        due.into_iter().for_each(|group| _ = self.unpark(group, now));
+    }
+
+    /// Drop the parked rewrite of `group`, which is emptied for another reason.
+    pub(crate) fn drop_parked(&mut self, group: BlockGroup) {
+        if let Some(dropped) = self.parked.take(group) {
+            self.counts_of(dropped.cause).needless += 1;
+        }
+    }
+
+    /// Put `rewrite` before those that were requested later. It was held back until `now`.
+    fn bring_back(&mut self, rewrite: Rewrite, now: Nanos) {
+        let at = self.queue.iter().position(|other| other.asked.since > rewrite.asked.since).unwrap_or(self.queue.len());
+        self.queue.insert(at, Rewrite { free_since: now, ..rewrite });
+    }
+
     /// Forget the requests: the die has left service.
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
+        self.parked.clear();
         self.job_presses_from = Nanos::MAX;
     }
 
@@ -187,9 +242,9 @@ impl Rewrites {
 
     /// Make requests those of groups that have been erased as often more as `skipped` says, with the same data.
     pub(crate) fn skip_cycles(&mut self, skipped: impl Fn(BlockGroup) -> u32) {
-        for wish in &mut self.queue {
-            wish.erases = wish.erases.saturating_add(skipped(wish.group));
-        }
+        let skip = |wish: &mut Rewrite| wish.erases = wish.erases.saturating_add(skipped(wish.group));
+        self.queue.iter_mut().for_each(skip);
+        self.parked.for_each_mut(skip);
     }
 
     /// Instant from which on a rewrite takes turns with reads: one that is requested, or the one begun last. [`Nanos::MAX`]: none does.
@@ -205,6 +260,10 @@ impl Rewrites {
                 counts.waiting += 1;
                 counts.longest_wait = counts.longest_wait.max(now.saturating_sub(wish.free_since));
                 counts.longest_hold = counts.longest_hold.max(wish.free_since.saturating_sub(wish.asked.since));
+            }
+            for wish in self.parked.iter().filter(|wish| wish.cause == *cause) {
+                counts.parked += 1;
+                counts.longest_hold = counts.longest_hold.max(now.saturating_sub(wish.asked.since));
             }
         }
         all
@@ -253,9 +312,36 @@ mod tests {
             rewrites.counts(Nanos(now)).into_iter().find(|(known, _)| *known == cause).map(|(_, counts)| counts)
         };
         let [longest_wait, longest_hold] = [5, 40].map(Nanos);
-        let refreshes = RewriteCounts { asked: 2, begun: 1, needless: 1, waiting: 0, longest_wait, longest_hold };
+        let refreshes = RewriteCounts { asked: 2, begun: 1, needless: 1, longest_wait, longest_hold, ..RewriteCounts::default() };
         assert_eq!(of(Cause::Refresh, &rewrites, 100), Some(refreshes));
         let waits = of(Cause::Disturb, &rewrites, 100).expect("it was asked for");
         assert_eq!((waits.waiting, waits.longest_wait), (1, Nanos(70)), "one that waits still counts");
+    }
+
+    #[test]
+    fn a_parked_rewrite_keeps_its_place_and_comes_back_for_an_earlier_deadline() {
+        let mut rewrites = Rewrites::new();
+        for at in 1..5 {
+            assert!(rewrites.ask(wish(at, Cause::Disturb, u64::from(at), 900)));
+        }
+        rewrites.park(1, 3);
+        rewrites.park(1, 0);
+        let groups = |rewrites: &Rewrites| rewrites.iter().map(|wish| wish.group.0).collect::<Vec<_>>();
+        assert_eq!((groups(&rewrites), rewrites.parked().borne(BlockGroup(2))), (vec![1, 4], Some(3)));
+        assert_eq!(rewrites.pressed_from(), Nanos(900));
+        assert!(!rewrites.ask(wish(2, Cause::Disturb, 50, 900)), "it stays parked");
+        assert!(rewrites.ask(wish(2, Cause::Disturb, 60, 60)), "it is due now");
+        assert!(rewrites.unpark(BlockGroup(3), Nanos(70)) && !rewrites.unpark(BlockGroup(3), Nanos(70)));
+        assert_eq!((groups(&rewrites), rewrites.pressed_from()), (vec![1, 2, 3, 4], Nanos(60)));
+        rewrites.park(2, 0);
+        rewrites.unpark_due(Nanos(899));
+        assert_eq!(groups(&rewrites), [1, 2, 4]);
+        let counts = rewrites.counts(Nanos(99))[0].1;
+        assert_eq!((counts.asked, counts.waiting, counts.parked, counts.longest_hold), (4, 3, 1, Nanos(96)));
+        rewrites.unpark_due(Nanos(900));
+        assert_eq!(groups(&rewrites), [1, 2, 3, 4]);
+        rewrites.park(3, 0);
+        rewrites.drop_parked(BlockGroup(4));
+        assert_eq!(rewrites.counts(Nanos(99))[0].1.needless, 1);
     }
 }

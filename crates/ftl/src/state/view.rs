@@ -1,6 +1,6 @@
 //! The read-only view of the core's tables that techniques get.
 
-use wordline_units::{DieId, IdMap, Nanos, Wear};
+use wordline_units::{DieId, IdMap, Nanos, Tolerance, Wear};
 
 use crate::state::buffer::Buffer;
 use crate::state::die::Die;
@@ -10,6 +10,7 @@ use crate::state::load::BufferLoad;
 use crate::state::request::Requests;
 use crate::state::services::Services;
 use crate::state::settings::Settings;
+use crate::state::tolerances::Tolerances;
 use crate::state::warm_clock::{Day, Kept};
 
 /// Read-only view of the core's tables.
@@ -19,6 +20,7 @@ pub struct View<'a> {
     dies: &'a IdMap<DieId, Die>,
     services: Option<&'a Services>,
     demand: Option<Demand<'a>>,
+    tolerances: Option<&'a Tolerances>,
     now: Nanos,
 }
 
@@ -40,12 +42,17 @@ impl std::fmt::Debug for View<'_> {
 
 impl<'a> View<'a> {
     pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>, services: Option<&'a Services>, now: Nanos) -> View<'a> {
-        View { groups, dies, services, demand: None, now }
+        View { groups, dies, services, demand: None, tolerances: None, now }
     }
 
     /// The same view of a core with this `demand`.
     pub(crate) fn with(self, demand: Demand<'a>) -> View<'a> {
         View { demand: Some(demand), ..self }
+    }
+
+    /// The same view of a core in which these latencies are tolerated.
+    pub(crate) fn tolerating(self, tolerances: Option<&'a Tolerances>) -> View<'a> {
+        View { tolerances, ..self }
     }
 
     /// The same view at `now`.
@@ -109,6 +116,21 @@ impl<'a> View<'a> {
         let demand = self.demand?;
         let slots = demand.settings.buffer.units;
         Some(demand.load?.mean(self.now, slots - demand.buffer.room()) / f64::from(slots))
+    }
+
+    /// Valid units of `group` that lie in ranges of this class of tolerated latency. All are of [`Tolerance::Default`] where no technique asks for classes.
+    pub fn units_tolerating(&self, group: BlockGroup, class: Tolerance) -> u32 {
+        let valid = self.valid(group);
+        match self.tolerances {
+            Some(table) => table.units(group, class, valid),
+            None => {
+                if class == Tolerance::Default {
+                    valid
+                } else {
+                    0
+                }
+            }
+        }
     }
 
     // Services: each answers nothing where no technique asks for it.

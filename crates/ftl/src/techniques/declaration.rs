@@ -335,12 +335,14 @@ pub struct Site<'a> {
     pub sets_programs: bool,
     /// Entries of the dies' read-retry table; 1 means that no retry is possible.
     pub read_entries: u32,
+    /// Time in which a page comes over the bus and is corrected.
+    pub transfer: Nanos,
 }
 
 impl<'a> Site<'a> {
     /// Site whose chips nobody has characterised.
     pub const fn bare(layout: &'a Layout, sheet: &'a Sheet) -> Site<'a> {
-        Site { layout, sheet, margins: None, tables: &Tables::NONE, sets_programs: false, read_entries: 1 }
+        Site { layout, sheet, margins: None, tables: &Tables::NONE, sets_programs: false, read_entries: 1, transfer: Nanos::ZERO }
     }
 }
 

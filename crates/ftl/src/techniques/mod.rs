@@ -103,6 +103,7 @@ techniques! {
     MigrationMode(params) in migration_mode;
     GuardedErase(params) in guarded_erase;
     BadPageManagement(params) in bad_page_management;
+    LatencyHints(params) in latency_hints;
 }
 
 impl Choice {

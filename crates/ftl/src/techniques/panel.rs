@@ -303,9 +303,14 @@ impl Panel {
         merged
     }
 
-    /// Agreement on whether `work` starts: true if it does.
-    pub fn starts(&mut self, ctx: &Ctx<'_>, work: &Work, waiting: &Waiting) -> bool {
-        self.agreed(Hook::MayWork, Start::Now, |technique| technique.may_work(ctx, work, waiting)) == Start::Now
+    /// Agreement on whether `work` starts.
+    pub fn start(&mut self, ctx: &Ctx<'_>, work: &Work, waiting: &Waiting) -> Start {
+        self.agreed(Hook::MayWork, Start::Now, |technique| technique.may_work(ctx, work, waiting))
+    }
+
+    /// Most retries that a read of `group` may need while work on it stays parked: the least that any technique says.
+    pub fn retries_borne(&self, ctx: &Ctx<'_>, group: BlockGroup) -> u32 {
+        self.asked(Hook::MayWork).map(|technique| technique.retries_borne(ctx, group)).min().unwrap_or(u32::MAX)
     }
 
     /// Agreement on how urgently the operation of a die is stopped for a waiting read.

@@ -87,8 +87,13 @@ scales! {
         Copyback
     }
     /// Start of a piece of work, in rising order.
-    Start from Later to Now {
-        /// The work waits.
+    Start from Dropped to Now {
+        /// The work is not done. Whoever wanted it may want it again.
+        Dropped,
+        /// The work waits, and is not looked at until something happens to its group: a read with more retries than
+        /// [`Technique::retries_borne`](super::seam::Technique::retries_borne), a hint, or its deadline. Only rewrites are parked; other work waits.
+        Parked,
+        /// The work waits, and is looked at whenever it could start.
         Later,
         /// The work starts.
         Now

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`Technique::work`] | [`Work`] | union; of one kind, the earliest deadline |
 //! | [`Technique::may_work`] | [`Says<Start>`](Says) | agreement; the core proposes that it starts |
+//! | [`Technique::retries_borne`] | a count | the least |
 //! | [`Technique::stop`] | [`Says<Urgency>`](Says) | agreement |
 //! | [`Technique::hold`] | [`Says<Hold>`](Says) | agreement; the core proposes to serve |
 //! | [`Technique::way`] | [`Says<Way>`](Says) | agreement |
@@ -456,6 +457,8 @@ pub enum Ask {
     WarmClock,
     /// Load of the write buffer: [`View::buffer_load`].
     BufferLoad,
+    /// Tolerated latency of reads: [`View::units_tolerating`].
+    Tolerances,
     /// One program of a die at a time: no die takes in the data of its next program while it does one. A technique needs it that stops programs, sets or
     /// distrusts them, or makes unreadable what they have made stale: a die takes settings and stops for what its array does.
     OneProgram,
@@ -541,6 +544,11 @@ pub trait Technique: std::fmt::Debug + Send {
     /// Answer whether `work`, which some technique wants done, may start. It is asked whenever the work could start, until it is due.
     fn may_work(&self, _ctx: &Ctx<'_>, _work: &Work, _waiting: &Waiting) -> Says<Start> {
         abstain()
+    }
+
+    /// Most retries that a read of `group` may need while work on it stays [`Start::Parked`]. It is asked when the work is parked.
+    fn retries_borne(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> u32 {
+        u32::MAX
     }
 
     /// Method by which stale secrets are sanitised before the request that made them stale is acknowledged. `None`: the technique does nothing.

@@ -242,6 +242,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             spare_blocks: sections.mapping.spare_blocks.value,
             read_entries: 1,
             read_search: false,
+            transfer: wordline_units::Nanos::ZERO,
             codeword_bits: 0,
             factory_bad: Vec::new(),
             buffer: BufferConfig {

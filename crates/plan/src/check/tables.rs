@@ -253,11 +253,15 @@ fn disturb(keys: &filled::Disturb, mistakes: &mut Mistakes<'_>) -> Option<Distur
     for (key, list) in [("retry", &keys.retry), ("fails", &keys.fails)] {
         look.count(key, list, keys.pe.value.0.len(), "one for each entry of disturb.pe");
     }
+    if !keys.searched.value.0.is_empty() {
+        look.count("searched", &keys.searched, keys.pe.value.0.len(), "one for each entry of disturb.pe, or none");
+    }
     look.in_order().then(|| Disturb {
         seed,
         pe: keys.pe.value.0.clone(),
         retry: keys.retry.value.0.clone(),
         fails: keys.fails.value.0.clone(),
+        searched: keys.searched.value.0.clone(),
         kept: seconds(keys.kept.value),
         risk: keys.risk.value.fraction(),
     })
