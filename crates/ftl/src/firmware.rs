@@ -15,7 +15,8 @@ use crate::recovery::flash_reader::{FlashReader, Held};
 use crate::recovery::salvage::Doubtful;
 use crate::recovery::{self, Recovery, Trust};
 use crate::sanitise::keys::Key;
-use crate::setup::{self, image::Image, leap::Skipped};
+
+use crate::setup::{self, image::Image, leap::Skipped, waits::WaitTables};
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::failures::{self, Failures};
@@ -366,8 +367,7 @@ impl Firmware {
         self.rooms.is_quiet()
     }
 
-    /// True if no operation is under way and none will start by itself. Unlike [`Firmware::is_quiet`], it allows data of dies that have no room left to move it
-    /// to.
+    /// True if no operation is under way and none will start by itself. Unlike [`Firmware::is_quiet`], it allows data that has no room to move to.
     pub fn is_at_rest(&self) -> bool {
         self.rooms.is_at_rest()
     }
@@ -457,8 +457,7 @@ impl Firmware {
         self.core().is_lost(self.map().get(lpn))
     }
 
-    /// Lost units of `range` as runs, first unit first: the units of a run lie on one die. It looks at each mapped unit of the range where anything is lost,
-    /// and at none elsewhere.
+    /// Lost units of `range` as runs, first unit first: the units of a run lie on one die. It looks at each mapped unit if anything is lost.
     pub fn lost(&self, range: Range<u32>) -> impl Iterator<Item = LostRun> + '_ {
         withheld::lost(self.core(), range)
     }
@@ -488,8 +487,7 @@ impl Firmware {
         rewrites::counts(self.core())
     }
 
-    /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first
-    /// disagreement is returned as text.
+    /// Check map, spare areas, validity marks and counts against each other. `spare` reads a spare area from flash. The error is the first disagreement.
     pub fn audit(&self, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), String> {
         setup::audit::audit(self.core(), spare)
     }
@@ -501,8 +499,7 @@ impl Firmware {
         setup::image::image(&self.rooms)
     }
 
-    /// Restores the core that `image` was made of. This core must be new; the image may be anything. An image of another kind of core, or of none, is
-    /// refused with the reason.
+    /// Restores the core that `image` was made of. This core must be new; the image may be anything. An image of no such core is refused with the reason.
     pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
         setup::image::restore(&mut self.rooms, image)
     }
@@ -522,16 +519,20 @@ impl Firmware {
         setup::image::restore_lost(&mut self.rooms.core, lost.0)
     }
 
-    /// State of the core's services. An image does not have it, because not every core has services.
-    pub fn service_tables(&self) -> ServiceTables {
-        self.core().services().image(self.core().now())
+    /// State of the core's services, and work that waits. An image has neither, because not every core has any.
+    pub fn beside_image(&self) -> (ServiceTables, WaitTables) {
+        (self.core().services().image(self.core().now()), setup::waits::image(&self.rooms))
     }
 
     /// Restores the services of a core that was just restored.
     pub fn restore_service_tables(&mut self, tables: ServiceTables) -> Result<(), &'static str> {
         let layout = *self.layout();
-        let is_mine = self.rooms.core.services_mut().restore(tables, &layout);
-        if is_mine { Ok(()) } else { Err("the services of a core are of another shape") }
+        self.rooms.core.services_mut().restore(tables, &layout)
+    }
+
+    /// Restores the waits of a core that was just restored, and whose time is `now`.
+    pub fn restore_waits(&mut self, waits: &WaitTables, now: Nanos) -> Result<(), &'static str> {
+        setup::waits::restore(&mut self.rooms, waits, now)
     }
 
     /// Makes this fresh core look as if its first `units` units had been written once in order. It costs nothing per unit. It returns, for each group that
@@ -624,8 +625,7 @@ impl Firmware {
         levelled::shares(&groups, gap?, times)
     }
 
-    /// Skips `times` epochs, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock
-    /// go on by the span. `skipped` has all groups.
+    /// Skips `times` epochs of `span`: erase counts grow, techniques are told, and all else stays. The clock is the caller's. `skipped` has all groups.
     ///
     /// # Panics
     /// If the core is not quiet, or if it keeps a journal, whose records name the erase counts of groups.

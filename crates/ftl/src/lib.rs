@@ -50,6 +50,7 @@ pub use sanitise::keys::Key;
 pub use setup::budget::{data_units, fits, key_groups, least_units, metadata_groups, spare_share, spares_fit};
 pub use setup::image;
 pub use setup::leap::Skipped;
+pub use setup::waits::WaitTables;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
 pub use state::grants::Refusal;
 pub use state::layout::{BlockGroup, Layout, UnitAddr};

@@ -18,7 +18,7 @@ use crate::{bench, shape};
 
 /// Techniques that have work to do under this load on cells that never err, with the parameters for it. Of the sanitisers the two that are not a baseline.
 pub const ALL: [Choice; 6] = [
-    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(200)),
     Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::PlainCopyback,
     Choice::ReadPreemption,
@@ -29,7 +29,7 @@ pub const ALL: [Choice; 6] = [
 /// What [`Choice::LayerReadOffsets`] is tried with, where nine reads in ten need retries. Not copyback: what a die copies by itself is not tried again.
 pub const RETRIED: [Choice; 6] = [
     Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(200)),
     Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::ReadPreemption,
     Choice::PageLock(page_lock::Params { block_lock: true }),
@@ -41,7 +41,7 @@ pub const ALIKE: [Choice; 8] = [
     Choice::LayerSimilarity(layer_similarity::Params { window: true, verify: true, literal: false, check: true, relent: true }),
     Choice::LayerMargins,
     Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(2_000)),
     Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::ReadPreemption,
     Choice::PageLock(page_lock::Params { block_lock: true }),
@@ -59,7 +59,7 @@ pub const WORN: [Choice; 9] = [
     Choice::RetentionRefresh(retention_refresh::Params { days_max: 20, patrol: Nanos::from_millis(100_000) }),
     Choice::PlainCopyback,
     Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(2_000)),
     Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::ReadPreemption,
     Choice::PageLock(page_lock::Params { block_lock: true }),
@@ -80,7 +80,7 @@ pub const STOPPED: [Choice; 7] = [
     }),
     Choice::ReadPreemption,
     Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(200)),
     Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::PageLock(page_lock::Params { block_lock: true }),
     Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
@@ -98,7 +98,7 @@ pub const COUNTED: [Choice; 8] = [
     Choice::MigrationMode(migration_mode::Params { foreground: migration_mode::Foreground::Demanded }),
     Choice::RetentionRefresh(retention_refresh::Params { days_max: 20, patrol: Nanos::from_millis(100_000) }),
     Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(2_000)),
     Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::ReadPreemption,
     Choice::PageLock(page_lock::Params { block_lock: true }),
@@ -117,7 +117,7 @@ pub const GUARDED: [Choice; 8] = [
     }),
     Choice::BadPageManagement(bad_page_management::Params { wordlines_max: 4, fixed: 2 }),
     Choice::LayerSimilarity(layer_similarity::Params { window: true, verify: true, literal: false, check: true, relent: true }),
-    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(2_000)),
     Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::ReadPreemption,
     Choice::PageLock(page_lock::Params { block_lock: true }),

@@ -72,10 +72,19 @@ impl Measuring {
 
 /// Result about the rewrites of one cause; `None`: there were none.
 fn rewrites(cause: Cause, counts: RewriteCounts) -> Option<RewritesResult> {
-    let RewriteCounts { asked, begun, needless, waiting, longest_wait, longest_hold } = counts;
+    let RewriteCounts { asked, begun, needless, waiting, parked, longest_wait, longest_hold } = counts;
     let [longest_wait_us, longest_hold_us] = [longest_wait, longest_hold].map(|time| time.as_secs_f64() * 1e6);
-    let is_any = asked + begun + needless + waiting > 0;
-    is_any.then(|| RewritesResult { cause: cause.name().to_owned(), asked, begun, needless, waiting, longest_wait_us, longest_hold_us })
+    let is_any = asked + begun + needless + waiting + parked > 0;
+    is_any.then(|| RewritesResult {
+        cause: cause.name().to_owned(),
+        asked,
+        begun,
+        needless,
+        waiting,
+        parked,
+        longest_wait_us,
+        longest_hold_us,
+    })
 }
 
 /// Occasion on which a technique that subscribes to `hooks` is asked `question`.

@@ -24,11 +24,13 @@ use crate::machine::{Machine, Parts};
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 12;
-/// Formats that can be read, and the lists that are missing at their ends, which were empty: no die had failed before format 12, cores had no services and
+const VERSION: u32 = 13;
+/// Formats that can be read, and the lists that are missing at their ends, which were empty: work that waited was let start at once before format 13, no die
+/// had failed before format 12, cores had no services and
 /// ordered no guarded erases before format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read
 /// offsets before format 8, and drives had no lost sectors before format 7.
-const READABLE: [(u32, &[u8]); 7] = [(VERSION, &[]), (11, &[0]), (10, &[0; 3]), (9, &[0; 4]), (8, &[0; 5]), (7, &[0; 6]), (6, &[0; 7])];
+const READABLE: [(u32, &[u8]); 8] =
+    [(VERSION, &[]), (12, &[0]), (11, &[0; 2]), (10, &[0; 4]), (9, &[0; 5]), (8, &[0; 6]), (7, &[0; 7]), (6, &[0; 8])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -105,6 +107,8 @@ pub struct Image {
     spared: Vec<wordline_ftl::Spared>,
     /// Parts of each die that have failed for good; empty: none of any.
     failures: Vec<wordline_chip::FailureImage>,
+    /// Work of each core that waits, and the latencies that it may take; empty: none of any.
+    waits: Vec<wordline_ftl::WaitTables>,
 }
 
 impl Image {
@@ -165,20 +169,24 @@ pub(crate) fn image(machine: &Machine) -> Result<Image, NotQuiet> {
     let read_offsets = machine.dies().iter().map(|(_, chip)| chip.read_offsets()).collect();
     let carried = machine.dies().iter().map(|(_, chip)| chip.carried_tables()).collect();
     let guard = machine.dies().iter().map(|(_, chip)| chip.guard_image()).collect();
-    let services = machine.ftls().iter().map(wordline_ftl::Firmware::service_tables).collect();
+    let (services, waits): (Vec<_>, Vec<_>) = machine.ftls().iter().map(wordline_ftl::Firmware::beside_image).unzip();
     let spared = machine.ftls().iter().map(wordline_ftl::Firmware::spared_wordlines).collect();
     let has_failed = machine.dies().have_failures();
     let failures = machine.dies().iter().filter(|_| has_failed).map(|(_, chip)| chip.failure_image()).collect();
+    let has_waits = waits.iter().any(|waits| *waits != wordline_ftl::WaitTables::default());
+    let waits = if has_waits { waits } else { Vec::new() };
     let &Config { exported_units, stripe_units, .. } = machine.config();
-    Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared, failures })
+    Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared, failures, waits })
 }
 
 /// Creates a drive of this `config` that goes on where `image` was taken, at time zero: what was written, locked or erased before then was so at time zero.
 /// The seed of `config` may be another: dice go on under it, while blocks that were bad stay bad.
-pub(crate) fn from_image(config: Config, image: Image, events: Events) -> Result<Machine, ImageError> {
+pub(crate) fn from_image(config: Config, mut image: Image, events: Events) -> Result<Machine, ImageError> {
+    let waits = std::mem::take(&mut image.waits);
     let mut machine = restored(config, image, events)?;
     // Instants of the clock that the image was taken by would lie in the future of this one, and a block may be erased by one and programmed by the other.
     machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.rest(Nanos::ZERO));
+    restore_waits(&mut machine, waits)?;
     Ok(machine)
 }
 
@@ -247,10 +255,24 @@ fn restore_parts(machine: &mut Machine, image: Image) -> Result<(), &'static str
 
 /// Creates a drive as [`from_image`] does, at the instant `now` at which the image was taken: the content of the cells is as old as it was then.
 pub(crate) fn from_image_at(config: Config, image: Image, now: Nanos, events: Events) -> Result<Machine, ImageError> {
+    let mut image = image;
+    let waits = std::mem::take(&mut image.waits);
     let mut machine = restored(config, image, events)?;
     machine.run_until(now, None);
     machine.ftls_mut().iter_mut().for_each(|ftl| ftl.go_on_from(now));
+    restore_waits(&mut machine, waits)?;
     Ok(machine)
+}
+
+/// Restore the work that waits, at the present instant: what is due so much later is so from now on.
+fn restore_waits(machine: &mut Machine, waits: Vec<wordline_ftl::WaitTables>) -> Result<(), ImageError> {
+    let misfit = |why: &str| ImageError::Misfit(why.to_owned());
+    let now = machine.now();
+    let each = each(machine.ftls_mut().iter_mut(), waits, "it has waiting work of another number of cores").map_err(misfit)?;
+    for (ftl, waits) in each {
+        ftl.restore_waits(&waits, now).map_err(misfit)?;
+    }
+    Ok(())
 }
 
 /// Check that the firmware's view of every block in service agrees with the block.

@@ -3,6 +3,7 @@
 use wordline_engine::{BlockState, BlockView};
 use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::counts::TechniqueCounts;
+use wordline_ftl::techniques::seam::Ask;
 use wordline_ftl::{BlockGroup, Firmware, RewriteCounts, SpareCounts, UnitAddr};
 use wordline_units::{BlockId, Cause, DieId, GroupId, Lpn, Nanos, PlaneId, Wear};
 
@@ -57,9 +58,9 @@ pub(crate) fn has_begun(machine: &Machine) -> bool {
     machine.log().count() > 0 || machine.host().outstanding() > 0 || machine.now() > Nanos::ZERO
 }
 
-/// True if the drive acts on the tolerances of hints and writes: no firmware does.
-pub(crate) fn has_tolerances(_: &Machine) -> bool {
-    false
+/// True if the drive acts on the tolerances of hints and writes: a technique of its cores asks for them.
+pub(crate) fn has_tolerances(machine: &Machine) -> bool {
+    machine.config().firmware.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Tolerances))
 }
 
 /// Every block group, die by die.

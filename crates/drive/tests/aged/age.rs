@@ -53,7 +53,7 @@ fn ageing_takes_no_time_and_leaves_a_quiet_and_sound_drive() {
 fn reads_trims_flushes_and_techniques_go_through_the_same_doors() {
     let mut config = Shape { unit: Bytes::kib(4), planes: 2, ..Shape::default() }.config();
     config.firmware.techniques =
-        vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }), Choice::ReadPreemption, Choice::PlainCopyback];
+        vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(200)), Choice::ReadPreemption, Choice::PlainCopyback];
     let span = config.exported_units * 4 / 5;
     let mut drive = Watched::new(config.clone(), ());
     drive.fill(0.8);

@@ -26,7 +26,7 @@ fn shapes() -> [Shape; 4] {
 fn config(shape: &Shape) -> wordline_drive::Config {
     let mut config = shape.config();
     config.firmware.spare_blocks = if shape.faults.factory_bad > 0.0 { 20 } else { 0 };
-    config.firmware.techniques = vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 300 }), Choice::ReadPreemption];
+    config.firmware.techniques = vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(300)), Choice::ReadPreemption];
     config
 }
 

@@ -20,6 +20,10 @@ pub struct RewritesResult {
     /// Requests that still waited at the end.
     #[schemars(extend("x-unit" = "block groups"))]
     pub waiting: u64,
+    /// Requests that were parked at the end: nothing looks at them until a read of their group takes too long, a hint comes or they are due.
+    #[schemars(extend("x-unit" = "block groups"))]
+    #[serde(default)]
+    pub parked: u64,
     /// Longest wait, of those that still waited too.
     #[schemars(extend("x-unit" = "us"))]
     pub longest_wait_us: f64,

@@ -273,7 +273,7 @@ fn land_run(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
         }
         at += 1;
     });
-    if core.tolerances().is_some() {
+    if core.services().tolerances().is_some() {
         (lpn..at).zip(addr.0..).for_each(|(lpn, addr)| tolerances::landed(core, lpn, UnitAddr(addr)));
     }
     if is_host {
@@ -300,7 +300,7 @@ fn land_unit(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 
 fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
     let Rooms { core, metadata, sanitise, .. } = rooms;
     let before = core.map_mut().set(lpn, addr);
-    if core.tolerances().is_some() {
+    if core.services().tolerances().is_some() {
         tolerances::landed(core, lpn, addr);
     }
     let had_data = before != UnitAddr::NONE;

@@ -329,6 +329,13 @@ impl Gc {
         }
     }
 
+    /// Await the deadlines of the rewrites of a core that was just restored.
+    pub(crate) fn await_held(&mut self, core: &Core) {
+        let requests = core.dies().flat_map(|(_, die)| die.rewrites().in_order());
+        self.held_until = requests.map(|wanted| wanted.asked.due).min().unwrap_or(NEVER);
+        self.has_held |= core.dies().any(|(_, die)| !die.rewrites().in_order().is_empty());
+    }
+
     /// Wake `die` after a read of a page of `group` that needed so many `retries`: work on the group that was held back may start now.
     pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: BlockGroup, retries: u32) {
         if core.die(die).rewrites().parked().borne(group).is_some_and(|borne| retries > borne) {
@@ -438,7 +445,7 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
     sanitise.expose(metadata, lpn, addr);
     let group = core.layout().group(addr);
     metadata.note_stale(group);
-    if core.tolerances().is_some() {
+    if core.services().tolerances().is_some() {
         tolerances::left(core, lpn, group);
     }
     if core.groups_mut().invalidate(addr) {

@@ -1,8 +1,8 @@
 //! Host requests: reads, writes, trims, flushes and hints, from arrival to the events that complete them.
 
-use wordline_units::{Attributes, Bytes, Cause, OpTag, PartId};
+use wordline_units::{Attributes, Bytes, Cause, OpTag, PartId, Tolerance};
 
-use crate::gc::invalidate;
+use crate::gc::{invalidate, unpark};
 use crate::metadata::Metadata;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
@@ -12,6 +12,7 @@ use crate::state::layout::UnitAddr;
 use crate::state::pending::Purpose;
 use crate::state::request::Request;
 use crate::state::settings::{Acknowledge, Protection};
+use crate::state::tolerances;
 use crate::state::work::Activity;
 use crate::techniques::apply::give_way;
 use crate::techniques::panel::Panel;
@@ -201,6 +202,9 @@ pub(crate) fn write(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata,
         core.requests_mut().refuse(part);
         return core.requests_mut().finish(part);
     }
+    if request.attributes.tolerance != Tolerance::Default && core.services().keeps_tolerances() {
+        note_tolerance(core, &request);
+    }
     core.requests_mut().wait_for_room(part);
     // Behind others that wait, it waits too: admission is in order.
     if core.requests().waiting() == 1 {
@@ -331,11 +335,34 @@ pub(crate) fn flush(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata,
     metadata.pass_flushes(core);
 }
 
-/// Take the hint `request`: reads of its sectors tolerate `request.attributes.tolerance`. Nothing in a core acts on it; it is complete at once, also in a core
-/// that is worn out.
+/// Take the hint `request`: reads of its sectors tolerate `request.attributes.tolerance`. It is complete at once, also in a core that is worn out.
 pub(crate) fn hint(core: &mut Core, request: Request) {
+    if core.services().keeps_tolerances() {
+        note_tolerance(core, &request);
+    }
     let part = core.requests_mut().begin(request, 0);
     core.requests_mut().finish(part);
+}
+
+/// Note the tolerance of `request` for its units, and look again at what was parked for another one. A unit that it covers in part becomes stricter by it,
+/// and never more tolerant.
+#[cold]
+fn note_tolerance(core: &mut Core, request: &Request) {
+    let class = request.attributes.tolerance;
+    let end = request.lpn + request.units;
+    let [head, tail] = [request.skip_head > 0, request.skip_tail > 0];
+    let (first, last) = (request.lpn + u32::from(head), end - u32::from(tail));
+    let mut changed = Vec::new();
+    if first < last {
+        changed.extend(tolerances::hint(core, (first, last - first), class));
+    }
+    let [at_head, at_tail] = [(head, request.lpn), (tail && (end - 1 > request.lpn || !head), end - 1)];
+    for (_, lpn) in [at_head, at_tail].into_iter().filter(|(is_part, _)| *is_part) {
+        if tolerances::rank(class) < tolerances::rank(tolerances::class_of(core, lpn)) {
+            changed.extend(tolerances::hint(core, (lpn, 1), class));
+        }
+    }
+    changed.into_iter().for_each(|group| unpark(core, group));
 }
 
 /// Admit waiting writes and pass flushes, after a change of the buffer or of the free space.

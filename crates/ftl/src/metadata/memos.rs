@@ -273,15 +273,8 @@ mod tests {
 
     #[test]
     fn memos_come_back_to_their_technique_for_the_blocks_and_the_filling_they_are_about() {
-        let config = crate::Config {
-            techniques: vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params {
-                reads_max: 80,
-                trigger_retries: 0,
-                trigger_errors: 0,
-                guard: false,
-            })],
-            ..small(64)
-        };
+        let config =
+            crate::Config { techniques: vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(80))], ..small(64) };
         let mut rooms = build(&config);
         let of = |block, erases, value| WrittenMemo { owner: owner(ONE.name, 0), die: 0, block, erases, value };
         rooms.core.groups_mut().set_erases(BlockGroup(2), 3);

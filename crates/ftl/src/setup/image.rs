@@ -322,7 +322,7 @@ mod tests {
         let restored = |tables: Option<crate::ServiceTables>| {
             let mut back = serving();
             restore(&mut back, image.clone()).expect("it is of the same kind");
-            tables.into_iter().for_each(|tables| assert!(back.core.services_mut().restore(tables, &layout)));
+            tables.into_iter().for_each(|tables| back.core.services_mut().restore(tables, &layout).expect("they are of this core"));
             let view = back.core.view();
             (view.copies(to, 2), view.copies(from, 0), view.born(to).is_some(), view.kept(to).map(|kept| kept.is_least))
         };

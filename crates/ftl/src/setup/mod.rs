@@ -6,6 +6,7 @@ pub(crate) mod construct;
 pub mod image;
 pub(crate) mod leap;
 mod steady;
+pub(crate) mod waits;
 
 use wordline_units::random::{Draw, Stream as Dice};
 
@@ -40,7 +41,6 @@ pub(crate) fn watched_by(panel: &Panel) -> Watched {
         erases: panel.asks(Ask::EraseTrace),
         one_program: panel.asks(Ask::OneProgram),
         load: panel.asks(Ask::BufferLoad),
-        tolerances: panel.asks(Ask::Tolerances),
     }
 }
 
@@ -52,6 +52,7 @@ pub(crate) fn wanted_by(panel: &Panel) -> Wanted {
 
 /// Begin the services that techniques ask for. What lies on flash by now is from before.
 pub(crate) fn begin_services(config: &Config, core: &mut Core, panel: &Panel, metadata: &Metadata) {
+    core.services_mut().keep_tolerances(panel.asks(Ask::Tolerances));
     let wanted = wanted_by(panel);
     if !wanted.clock {
         return;
@@ -112,8 +113,7 @@ mod tests {
 
     #[test]
     fn techniques_stand_in_one_order_whatever_the_plan_says() {
-        let refresh =
-            Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 9, trigger_retries: 0, trigger_errors: 0, guard: false });
+        let refresh = Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(9));
         let names = |techniques: &[Choice]| {
             let rooms = build(&Config { techniques: techniques.to_vec(), ..small(64) });
             rooms.panel.cards().map(|card| card.name).collect::<Vec<_>>()

@@ -16,8 +16,6 @@ pub(crate) struct Watched {
     pub one_program: bool,
     /// True if a technique goes by the load of the write buffer.
     pub load: bool,
-    /// True if a technique goes by tolerated latencies of reads.
-    pub tolerances: bool,
 }
 
 /// Initial contents of a core.

@@ -636,7 +636,12 @@ impl Die {
             moved_cause: self.moved_cause,
             failed: self.failed.clone(),
             erasable: self.erasable.clone(),
-            rewrite_queue: self.rewrites.iter().map(|Rewrite { group, cause, erases, .. }| (group, cause, erases)).collect(),
+            rewrite_queue: self
+                .rewrites
+                .in_order()
+                .into_iter()
+                .map(|Rewrite { group, cause, erases, .. }| (group, cause, erases))
+                .collect(),
             extra_victim: u32::from(self.extra_victim.is_some()),
             gc_stalled: self.gc_stalled,
             stale_collected: self.stale_collected,

@@ -71,7 +71,6 @@ use request::{Note, Requests};
 use services::{OwnMemos, ServiceRoom};
 use settings::Settings;
 use stops::Busy;
-use tolerances::Tolerances;
 use trimmed::TrimmedParts;
 use view::{Demand, View};
 use work::{Activity, Stream};
@@ -118,8 +117,6 @@ pub(crate) struct Core {
     watched: Watched,
     /// Load of the write buffer, where a technique asks for it.
     load: Option<Box<BufferLoad>>,
-    /// Tolerated latencies, where something is hinted and a technique goes by it.
-    tolerances: Option<Box<Tolerances>>,
     /// Number of reads that each read of the host stands for: more than one in a leap over reads.
     read_times: u32,
 }
@@ -163,7 +160,6 @@ impl Core {
             flushes_all: false,
             watched,
             load: watched.load.then(|| Box::new(BufferLoad::new(settings.buffer.load_window, Nanos::ZERO))),
-            tolerances: None,
             read_times: 1,
             settings,
             layout,
@@ -254,36 +250,7 @@ impl Core {
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
         let demand = Demand { settings: &self.settings, requests: &self.requests, buffer: &self.buffer, load: self.load.as_deref() };
-        View::new(&self.groups, &self.dies, self.services.get(), self.now).with(demand).tolerating(self.tolerances.as_deref())
-    }
-
-    /// Tolerated latencies; `None`: nothing is hinted, or no technique goes by it.
-    #[inline]
-    pub(crate) fn tolerances(&self) -> Option<&Tolerances> {
-        self.tolerances.as_deref()
-    }
-
-    pub(crate) fn tolerances_mut(&mut self) -> Option<&mut Tolerances> {
-        self.tolerances.as_deref_mut()
-    }
-
-    pub(crate) fn take_tolerances(&mut self) -> Option<Box<Tolerances>> {
-        self.tolerances.take()
-    }
-
-    pub(crate) fn set_tolerances(&mut self, tolerances: Option<Box<Tolerances>>) {
-        self.tolerances = tolerances;
-    }
-
-    /// True if a technique goes by tolerated latencies.
-    pub(crate) fn keeps_tolerances(&self) -> bool {
-        self.watched.tolerances
-    }
-
-    /// Set whether a technique goes by tolerated latencies.
-    #[cfg(test)]
-    pub(crate) fn keep_tolerances(&mut self, keeps: bool) {
-        self.watched.tolerances = keeps;
+        View::new(&self.groups, &self.dies, &self.services, self.now).with(demand)
     }
 
     /// Instant of the call that is being answered.

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_units::{Cause, Nanos};
 
 use crate::state::Core;
@@ -20,6 +21,8 @@ pub(crate) struct Rewrite {
     /// Erase count of the group when it was requested: the request is for that filling alone.
     pub erases: u32,
     pub asked: Asked,
+    /// Place among the requests of its die: what has a lower one is looked at before.
+    turn: i64,
     /// Instant since which it may start: since the request, or since a technique last held it back.
     free_since: Nanos,
 }
@@ -27,7 +30,7 @@ pub(crate) struct Rewrite {
 impl Rewrite {
     /// Creates a rewrite that was `asked` for.
     pub(crate) fn new(group: BlockGroup, cause: Cause, erases: u32, asked: Asked) -> Rewrite {
-        Rewrite { group, cause, erases, asked, free_since: asked.since }
+        Rewrite { group, cause, erases, asked, turn: 0, free_since: asked.since }
     }
 
     /// Creates a rewrite that the core itself requests at `now`.
@@ -39,6 +42,15 @@ impl Rewrite {
     fn presses_from(&self) -> Nanos {
         if is_to_correct(self.cause) { self.asked.due } else { Nanos::MAX }
     }
+}
+
+/// Wait of a requested rewrite, as plain data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Wait {
+    /// Nanoseconds until it is due; [`u64::MAX`]: it has no deadline.
+    due_in: u64,
+    /// Retries with which it stays parked; `None`: it is looked at.
+    borne: Option<u32>,
 }
 
 /// True if data moves for `cause` so that its errors are corrected: a copy inside the die would carry them on, and what asked for the move would take them for
@@ -108,6 +120,8 @@ pub(crate) struct Rewrites {
     queue: VecDeque<Rewrite>,
     /// Requests that wait for something to happen to their groups.
     parked: Parked,
+    /// Lowest turn of all requests, and the next one.
+    turns: (i64, i64),
     /// Instant from which on the rewrite begun last takes turns with reads, until all of it is done.
     job_presses_from: Nanos,
     /// Counts by cause, for the causes that there were.
@@ -116,7 +130,7 @@ pub(crate) struct Rewrites {
 
 impl Rewrites {
     pub(crate) fn new() -> Rewrites {
-        Rewrites { queue: VecDeque::new(), parked: Parked::default(), job_presses_from: Nanos::MAX, counts: Vec::new() }
+        Rewrites { queue: VecDeque::new(), parked: Parked::default(), turns: (0, 0), job_presses_from: Nanos::MAX, counts: Vec::new() }
     }
 
     /// True if no request is looked at.
@@ -162,13 +176,15 @@ impl Rewrites {
 
     /// Request a rewrite after all others, even if the group is requested already.
     pub(crate) fn ask_again(&mut self, wish: Rewrite) {
-        self.queue.push_back(wish);
+        self.queue.push_back(Rewrite { turn: self.turns.1, ..wish });
+        self.turns.1 += 1;
         self.counts_of(wish.cause).asked += 1;
     }
 
     /// Request a rewrite before all others.
     pub(crate) fn ask_first(&mut self, wish: Rewrite) {
-        self.queue.push_front(wish);
+        self.turns.0 -= 1;
+        self.queue.push_front(Rewrite { turn: self.turns.0, ..wish });
         self.counts_of(wish.cause).asked += 1;
     }
 
@@ -222,9 +238,9 @@ impl Rewrites {
         }
     }
 
-    /// Put `rewrite` before those that were requested later. It was held back until `now`.
+    /// Put `rewrite` at its turn. It was held back until `now`.
     fn bring_back(&mut self, rewrite: Rewrite, now: Nanos) {
-        let at = self.queue.iter().position(|other| other.asked.since > rewrite.asked.since).unwrap_or(self.queue.len());
+        let at = self.queue.iter().position(|other| other.turn > rewrite.turn).unwrap_or(self.queue.len());
         self.queue.insert(at, Rewrite { free_since: now, ..rewrite });
     }
 
@@ -250,6 +266,43 @@ impl Rewrites {
     /// Instant from which on a rewrite takes turns with reads: one that is requested, or the one begun last. [`Nanos::MAX`]: none does.
     pub(crate) fn pressed_from(&self) -> Nanos {
         self.queue.iter().map(Rewrite::presses_from).fold(self.job_presses_from, Nanos::min)
+    }
+
+    /// All requests in their order, parked ones included.
+    pub(crate) fn in_order(&self) -> Vec<Rewrite> {
+        let mut all: Vec<Rewrite> = self.iter().chain(self.parked.iter().copied()).collect();
+        all.sort_by_key(|wish| wish.turn);
+        all
+    }
+
+    /// Waits of all requests at `now`, in the order of [`Rewrites::in_order`].
+    pub(crate) fn waits(&self, now: Nanos) -> Vec<Wait> {
+        let wait = |wish: Rewrite| Wait {
+            due_in: if wish.asked.due == Nanos::MAX { u64::MAX } else { wish.asked.due.saturating_sub(now).0 },
+            borne: self.parked.borne(wish.group),
+        };
+        self.in_order().into_iter().map(wait).collect()
+    }
+
+    /// Restore the `waits` of the requests that there are, in their order, at `now`. Returns false if they are of others.
+    #[must_use]
+    pub(crate) fn restore_waits(&mut self, waits: &[Wait], now: Nanos) -> bool {
+        let mut groups: Vec<u32> = self.queue.iter().map(|wish| wish.group.0).collect();
+        groups.sort_unstable();
+        // A group has one parked rewrite at most.
+        let is_sound = waits.len() == self.queue.len() && groups.windows(2).all(|pair| pair[0] < pair[1]);
+        if !is_sound {
+            return waits.is_empty();
+        }
+        for (wish, wait) in std::mem::take(&mut self.queue).into_iter().zip(waits) {
+            let due = Nanos(now.0.saturating_add(wait.due_in));
+            let wish = Rewrite { asked: Asked { since: now, due }, free_since: now, ..wish };
+            match wait.borne {
+                Some(borne) => self.parked.insert(wish, borne),
+                None => self.queue.push_back(wish),
+            }
+        }
+        true
     }
 
     /// Counts by cause at `now`.
@@ -343,5 +396,25 @@ mod tests {
         rewrites.park(3, 0);
         rewrites.drop_parked(BlockGroup(4));
         assert_eq!(rewrites.counts(Nanos(99))[0].1.needless, 1);
+    }
+
+    #[test]
+    fn waits_are_restored_with_their_places_and_deadlines() {
+        let mut rewrites = Rewrites::new();
+        for (group, due) in [(1, u64::MAX), (2, 700), (3, 60)] {
+            rewrites.ask(wish(group, Cause::Disturb, 5, due));
+        }
+        rewrites.ask_first(wish(9, Cause::Wear, 5, 0));
+        rewrites.park(1, 4);
+        let (all, waits) = (rewrites.in_order(), rewrites.waits(Nanos(100)));
+        let of = |rewrites: &Rewrites| rewrites.in_order().iter().map(|wish| (wish.group.0, wish.asked.due)).collect::<Vec<_>>();
+        let mut restored = Rewrites::new();
+        all.iter().for_each(|wish| restored.ask_again(Rewrite::by_core(wish.group, wish.cause, wish.erases, Nanos::ZERO)));
+        assert!(restored.restore_waits(&[], Nanos(40)), "an image of before has none");
+        assert!(!restored.restore_waits(&waits[1..], Nanos(40)));
+        assert!(restored.restore_waits(&waits, Nanos(40)));
+        assert_eq!(of(&restored), [(9, Nanos(40)), (1, Nanos::MAX), (2, Nanos(640)), (3, Nanos(40))]);
+        assert_eq!(restored.parked().borne(BlockGroup(1)), Some(4));
+        assert_eq!(restored.waits(Nanos(40)), waits);
     }
 }

@@ -7,6 +7,7 @@ use crate::state::groups::BlockGroups;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::measures::{Measurement, Measures};
 use crate::state::provenance::{Provenance, ProvenanceTable};
+use crate::state::tolerances::Tolerances;
 use crate::state::warm_clock::{ClockTable, Day, Kept, WarmClock};
 use crate::state::work::Asked;
 
@@ -16,6 +17,10 @@ pub(crate) struct ServiceRoom {
     services: Option<Box<Services>>,
     warmth: Option<Celsius>,
     measures: Measures,
+    /// Tolerated latencies, where something is hinted and a technique goes by it.
+    tolerances: Option<Box<Tolerances>>,
+    /// True if a technique goes by tolerated latencies.
+    keeps_tolerances: bool,
 }
 
 impl ServiceRoom {
@@ -29,6 +34,26 @@ impl ServiceRoom {
     #[inline]
     pub(crate) fn get_mut(&mut self) -> Option<&mut Services> {
         self.services.as_deref_mut()
+    }
+
+    /// Tolerated latencies; `None`: nothing is hinted, or no technique goes by it.
+    #[inline]
+    pub(crate) fn tolerances(&self) -> Option<&Tolerances> {
+        self.tolerances.as_deref()
+    }
+
+    pub(crate) fn tolerances_mut(&mut self) -> &mut Option<Box<Tolerances>> {
+        &mut self.tolerances
+    }
+
+    /// True if a technique goes by tolerated latencies.
+    pub(crate) fn keeps_tolerances(&self) -> bool {
+        self.keeps_tolerances
+    }
+
+    /// Set whether a technique goes by tolerated latencies.
+    pub(crate) fn keep_tolerances(&mut self, keeps: bool) {
+        self.keeps_tolerances = keeps;
     }
 
     /// Measurements that wait.
@@ -76,22 +101,22 @@ impl ServiceRoom {
         }
     }
 
-    /// Restore the services that there are from `tables`, as far as they hold anything. Returns false if they are not of a core with this `layout`.
-    #[must_use]
-    pub(crate) fn restore(&mut self, tables: ServiceTables, layout: &Layout) -> bool {
+    /// Restore the services that there are from `tables`, as far as they hold anything. The error is that of tables of no core with this `layout`.
+    pub(crate) fn restore(&mut self, tables: ServiceTables, layout: &Layout) -> Result<(), &'static str> {
+        let misfit = Err("the services of a core are of another shape");
         let ServiceTables { clock, provenance, measures } = tables;
         let is_page = |wanted: &Measurement| {
             let Measurement { group, offset, .. } = *wanted;
             group.index() < layout.group_count() && offset < layout.data_units && layout.page_start(offset) == offset
         };
         if !measures.iter().all(is_page) {
-            return false;
+            return misfit;
         }
         measures.into_iter().for_each(|wanted| self.measures.ask(layout.die(wanted.group), wanted, Asked::BY_CORE));
-        let Some(services) = self.services.as_deref_mut() else { return true };
+        let Some(services) = self.services.as_deref_mut() else { return Ok(()) };
         let has_clock = clock.is_none_or(|clock| services.clock.restore(clock));
         let mine = services.provenance.as_mut().zip(provenance);
-        has_clock && mine.is_none_or(|(mine, table)| mine.restore(table))
+        if has_clock && mine.is_none_or(|(mine, table)| mine.restore(table)) { Ok(()) } else { misfit }
     }
 
     /// Make the erase and the first program of `group` later by `span`, which the clock is going to pass.

@@ -29,6 +29,11 @@ const fn code(class: Tolerance) -> u64 {
     }
 }
 
+/// Place of a class among all, the strictest first: what has none tolerates nothing.
+pub(crate) const fn rank(class: Tolerance) -> u64 {
+    code(class)
+}
+
 /// Classes of all units of a core in which some are hinted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tolerances {
@@ -42,7 +47,7 @@ pub(crate) struct Tolerances {
 
 /// Image of the classes: runs of units of one class, as their first units, with the class; empty: nothing is hinted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToleranceTable(Vec<(u32, u8)>);
+pub(crate) struct ToleranceTable(Vec<(u32, u8)>);
 
 impl Tolerances {
     fn new(units: u32, groups: usize) -> Tolerances {
@@ -142,14 +147,20 @@ fn group_of(core: &Core, lpn: u32) -> Option<BlockGroup> {
 /// technique asks for it keeps no classes.
 pub(crate) fn hint(core: &mut Core, (first, count): (u32, u32), class: Tolerance) -> Vec<BlockGroup> {
     let mut changed = Vec::new();
-    if !core.keeps_tolerances() || (core.tolerances().is_none() && class == Tolerance::Default) {
+    if !core.services().keeps_tolerances() || (core.services().tolerances().is_none() && class == Tolerance::Default) {
         return changed;
     }
     let (units, groups) = (core.map().exported(), core.layout().group_count());
-    let mut table = core.take_tolerances().unwrap_or_else(|| Box::new(Tolerances::new(units, groups)));
+    let mut table = core.services_mut().tolerances_mut().take().unwrap_or_else(|| Box::new(Tolerances::new(units, groups)));
     table.hint((first, count), class, |lpn| group_of(core, lpn), &mut changed);
-    core.set_tolerances((table.hinted > 0).then_some(table));
+    *core.services_mut().tolerances_mut() = (table.hinted > 0).then_some(table);
     changed
+}
+
+/// Class of `lpn`.
+pub(crate) fn class_of(core: &Core, lpn: u32) -> Tolerance {
+    let code = core.services().tolerances().map_or(0, |table| table.code_of(lpn));
+    code.checked_sub(1).map_or(Tolerance::Default, |class| CLASSES[class as usize])
 }
 
 /// Count the data of `lpn` that lies at `addr` now.
@@ -157,19 +168,19 @@ pub(crate) fn hint(core: &mut Core, (first, count): (u32, u32), class: Tolerance
 #[inline(never)]
 pub(crate) fn landed(core: &mut Core, lpn: u32, addr: UnitAddr) {
     let group = core.layout().group(addr);
-    core.tolerances_mut().into_iter().for_each(|table| table.landed(lpn, group));
+    core.services_mut().tolerances_mut().iter_mut().for_each(|table| table.landed(lpn, group));
 }
 
 /// Count the data of `lpn` at `addr` no more.
 #[cold]
 #[inline(never)]
 pub(crate) fn left(core: &mut Core, lpn: u32, group: BlockGroup) {
-    core.tolerances_mut().into_iter().for_each(|table| table.left(lpn, group));
+    core.services_mut().tolerances_mut().iter_mut().for_each(|table| table.left(lpn, group));
 }
 
 /// Image of the classes of `core`.
 pub(crate) fn image(core: &Core) -> ToleranceTable {
-    core.tolerances().map_or(ToleranceTable::default(), |table| table.image(core.map().exported()))
+    core.services().tolerances().map_or(ToleranceTable::default(), |table| table.image(core.map().exported()))
 }
 
 /// Restore the classes of `core`, whose map is restored, from `table`. A core that keeps none ignores it.
@@ -189,7 +200,7 @@ pub(crate) fn restore(core: &mut Core, table: &ToleranceTable) -> Result<(), &'s
 
 /// First group whose counts are not those that map and classes come to.
 pub(crate) fn wrong(core: &Core) -> Option<BlockGroup> {
-    let table = core.tolerances()?;
+    let table = core.services().tolerances()?;
     let layout: &Layout = core.layout();
     let mut counts = vec![[0; CLASSES.len()]; layout.group_count()];
     for lpn in (0..core.map().exported()).filter(|&lpn| table.code_of(lpn) > 0) {
@@ -210,7 +221,7 @@ mod tests {
     fn filled() -> Core {
         let crate::dispatch::Rooms { mut core, mut sanitise, .. } = build(&small(64));
         construct::fill(&mut core, &mut sanitise, 60);
-        core.keep_tolerances(true);
+        core.services_mut().keep_tolerances(true);
         core
     }
 
@@ -238,7 +249,7 @@ mod tests {
         landed(&mut core, inside[0], addr);
         assert_eq!(wrong(&core), None);
         hint(&mut core, (0, 64), Tolerance::Default);
-        assert!(core.tolerances().is_none(), "without a hint there is no table");
+        assert!(core.services().tolerances().is_none(), "without a hint there is no table");
     }
 
     #[test]
@@ -250,12 +261,12 @@ mod tests {
         assert_eq!(table.0, [(3, 2), (40, 3), (60, 0)]);
         let mut other = filled();
         restore(&mut other, &table).expect("it is of such a core");
-        assert_eq!(core.tolerances(), other.tolerances());
+        assert_eq!(core.services().tolerances(), other.services().tolerances());
         for wrong in [vec![(3, 4)], vec![(64, 1)], vec![(5, 1), (5, 2)]] {
             restore(&mut filled(), &ToleranceTable(wrong)).expect_err("no core has such classes");
         }
         let crate::dispatch::Rooms { mut core, .. } = build(&small(64));
         restore(&mut core, &table).expect("it has no use for it");
-        assert!(core.tolerances().is_none());
+        assert!(core.services().tolerances().is_none());
     }
 }

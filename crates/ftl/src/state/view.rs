@@ -8,7 +8,7 @@ use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::load::BufferLoad;
 use crate::state::request::Requests;
-use crate::state::services::Services;
+use crate::state::services::{ServiceRoom, Services};
 use crate::state::settings::Settings;
 use crate::state::tolerances::Tolerances;
 use crate::state::warm_clock::{Day, Kept};
@@ -41,18 +41,13 @@ impl std::fmt::Debug for View<'_> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>, services: Option<&'a Services>, now: Nanos) -> View<'a> {
-        View { groups, dies, services, demand: None, tolerances: None, now }
+    pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>, room: &'a ServiceRoom, now: Nanos) -> View<'a> {
+        View { groups, dies, services: room.get(), tolerances: room.tolerances(), demand: None, now }
     }
 
     /// The same view of a core with this `demand`.
     pub(crate) fn with(self, demand: Demand<'a>) -> View<'a> {
         View { demand: Some(demand), ..self }
-    }
-
-    /// The same view of a core in which these latencies are tolerated.
-    pub(crate) fn tolerating(self, tolerances: Option<&'a Tolerances>) -> View<'a> {
-        View { tolerances, ..self }
     }
 
     /// The same view at `now`.

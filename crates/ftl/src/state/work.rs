@@ -109,7 +109,7 @@ pub(crate) struct Holdings {
     pub moved_cause: Cause,
     pub failed: Vec<(BlockGroup, u32)>,
     pub erasable: Vec<(BlockGroup, Cause)>,
-    /// Work that others held back may start at once on the restored core.
+    /// Work that others held back may start at once on the restored core, unless its waits are restored beside.
     pub rewrite_queue: Vec<(BlockGroup, Cause, u32)>,
     pub extra_victim: u32,
     pub gc_stalled: bool,

@@ -5,6 +5,7 @@ use wordline_units::{DieId, IdMap, Nanos};
 use crate::state::die::Die;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::{BlockGroup, Layout};
+use crate::state::services::ServiceRoom;
 use crate::state::view::View;
 use crate::techniques::seam::Ctx;
 
@@ -13,6 +14,7 @@ use crate::techniques::seam::Ctx;
 pub struct EmptyCore {
     groups: BlockGroups,
     dies: IdMap<DieId, Die>,
+    services: ServiceRoom,
 }
 
 impl EmptyCore {
@@ -20,12 +22,13 @@ impl EmptyCore {
     pub fn new(layout: Layout) -> EmptyCore {
         let groups = BlockGroups::new(layout, vec![[0; 4]; layout.group_count()]);
         let free = |die| layout.groups_of(die).map(|group| BlockGroup(group as u32)).collect();
-        EmptyCore { groups, dies: IdMap::from_fn(layout.dies as usize, |die: DieId| Die::new(free(die), Default::default())) }
+        let dies = IdMap::from_fn(layout.dies as usize, |die: DieId| Die::new(free(die), Default::default()));
+        EmptyCore { groups, dies, services: ServiceRoom::default() }
     }
 
     /// Context that techniques get at `now`.
     pub fn ctx(&self, now: Nanos) -> Ctx<'_> {
-        Ctx { now, warmth: None, view: View::new(&self.groups, &self.dies, None, now) }
+        Ctx { now, warmth: None, view: View::new(&self.groups, &self.dies, &self.services, now) }
     }
 
     /// Block groups of the core, as found after a power cut.

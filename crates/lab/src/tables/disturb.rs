@@ -1,8 +1,8 @@
 //! The table of reads that a block stands, by P/E count (000 §2.6.1): up to which no page needs a retry, and up to which no data are lost.
 //!
 //! Blocks are cycled to the end of each bin and read ever more often, until the default references do not serve some page of data just written, and until no
-//! entry of the vendor's retry table serves some page of data kept for a while. The search for references behind the table is left out of account: it may
-//! save more. The counts of a bin are those of the worst block, fitted to less risk than they promise. Bins do not rise: a more worn block stands no more.
+//! entry of the vendor's retry table serves some page of data kept for a while, and until not even its best references do: a controller's search stops within a
+//! step of them, so it serves fewer reads, by what the guard of the risk leaves. The counts of a bin are those of the worst block, fitted to less risk than they promise. Bins do not rise: a more worn block stands no more.
 
 use wordline_cells::{Block, References, Traits};
 use wordline_flash::tables::Disturb;
@@ -39,9 +39,11 @@ enum Served {
     Default,
     /// Some entry of the retry table, for data kept.
     Table,
+    /// The best references of the page, for data kept.
+    Search,
 }
 
-const BOTH: [Served; 2] = [Served::Default, Served::Table];
+const ALL: [Served; 3] = [Served::Default, Served::Table, Served::Search];
 
 struct Reader<'l> {
     lot: &'l Lot,
@@ -55,10 +57,14 @@ impl Reader<'_> {
         let (model, lot) = (&self.lot.model, self.lot);
         let (kept, entries) = match served {
             Served::Default => (0.0, &self.entries[..1]),
-            Served::Table => (self.at.kept, &self.entries[..]),
+            Served::Table | Served::Search => (self.at.kept, &self.entries[..]),
         };
         let of_layer = |traits: &Traits| {
             let wordline = model.wordline(traits, &lot.aged(pe, kept).read(reads));
+            if served == Served::Search {
+                let best = wordline.optimal();
+                return (0..lot.pages()).map(|page| wordline.error_rate(model, page, &best)).fold(0.0, f64::max);
+            }
             let page = |page: u32| entries.iter().map(|entry| wordline.error_rate(model, page, entry)).fold(f64::INFINITY, f64::min);
             (0..lot.pages()).map(page).fold(0.0, f64::max)
         };
@@ -77,9 +83,9 @@ impl Reader<'_> {
         libm::floor(libm::exp(crossing(0.0, most, risk, |log| over(libm::exp(log)))))
     }
 
-    fn block(&self, block: &Block) -> Vec<[f64; 2]> {
+    fn block(&self, block: &Block) -> Vec<[f64; 3]> {
         let layers = self.lot.traits(block);
-        self.at.pe.iter().map(|pe| BOTH.map(|served| self.stands(&layers, *pe, served))).collect()
+        self.at.pe.iter().map(|pe| ALL.map(|served| self.stands(&layers, *pe, served))).collect()
     }
 }
 
@@ -96,7 +102,7 @@ pub fn characterise(setup: &Setup) -> Result<Found<Disturb>, LabError> {
     found(setup, &reader, &known)
 }
 
-fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 2]>]) -> Result<Found<Disturb>, LabError> {
+fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 3]>]) -> Result<Found<Disturb>, LabError> {
     let (lot, at) = (reader.lot, reader.at);
     let least = |which: usize| {
         let mut most = u64::MAX;
@@ -111,6 +117,7 @@ fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 2]>]) -> Result<
         pe: at.pe.iter().map(|pe| *pe as u32).collect(),
         retry: least(0),
         fails: least(1),
+        searched: least(2),
         kept: at.kept as u32,
         risk: at.risk,
     };
@@ -118,15 +125,19 @@ fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 2]>]) -> Result<
     let judge = |which: usize, times: f64| -> Vec<Vec<f64>> {
         walk(lot, setup, Half::Judged, "blocks to judge by", |block| {
             let layers = lot.traits(block);
-            let counts = if which == 0 { &table.retry } else { &table.fails };
+            let counts = [&table.retry, &table.fails, &table.searched][which];
             let bins = at.pe.iter().zip(counts).filter(|(_, count)| **count > 0);
-            bins.map(|(pe, count)| reader.fails(&layers, *pe, *count as f64 * times, BOTH[which])).collect()
+            bins.map(|(pe, count)| reader.fails(&layers, *pe, *count as f64 * times, ALL[which])).collect()
         })
     };
     let mut figures = Figures::default();
-    let names = [("retry-worst", "retry-mean", "retry-thrice"), ("lost-worst", "lost-mean", "lost-thrice")];
+    let names = [
+        ("retry-worst", "retry-mean", "retry-thrice"),
+        ("lost-worst", "lost-mean", "lost-thrice"),
+        ("searched-worst", "searched-mean", "searched-thrice"),
+    ];
     for (which, (worst, typical, thrice)) in names.into_iter().enumerate() {
-        let what = ["needs a retry", "is not served by the retry table"][which];
+        let what = ["needs a retry", "is not served by the retry table", "is not served by a search"][which];
         let all = judge(which, 1.0).concat();
         figures.set(
             worst,
@@ -143,10 +154,10 @@ fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 2]>]) -> Result<
     }
     let ended = known.iter().flatten().flatten().filter(|reads| **reads >= at.reads_most * 0.99).count();
     figures.set("ended", ended as f64, format!("searches that ended at {} reads without a page that failed", at.reads_most));
-    let none = table.retry.iter().chain(&table.fails).filter(|count| **count == 0).count();
+    let none = table.retry.iter().chain(&table.fails).chain(&table.searched).filter(|count| **count == 0).count();
     figures.set("nothing", none as f64, "entries of the table that are 0: the worst block is not served even unread");
     let how = format!(
-        "data just written for `retry`, kept for {} for `fails`; counts of the worst block, fitted to 1/{} of the risk",
+        "data just written for `retry`, kept for {} for `fails` and `searched`; counts of the worst block, fitted to 1/{} of the risk",
         span_text(at.kept),
         at.guard
     );
@@ -155,6 +166,7 @@ fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 2]>]) -> Result<
         ("pe", list(&table.pe)),
         ("retry", list(&table.retry)),
         ("fails", list(&table.fails)),
+        ("searched", list(&table.searched)),
         ("kept", span(table.kept)),
         ("risk", share(table.risk)),
     ];
@@ -175,6 +187,8 @@ mod tests {
         // Fixed before a figure was seen: within the risk at the table's counts, beyond it at three times as many reads.
         assert!(made.figure("retry-worst") <= 1.0, "{} %", made.figure("retry-worst"));
         assert!(made.figure("lost-worst") <= 1.0, "{} %", made.figure("lost-worst"));
+        assert!(made.figure("searched-worst") <= 1.0, "{} %", made.figure("searched-worst"));
+        assert!(made.table.searched.iter().zip(&made.table.fails).all(|(searched, fails)| searched >= fails), "{:?}", made.table);
         assert!(made.figure("retry-thrice") > 1.0, "{} %: the counts are far too careful", made.figure("retry-thrice"));
         assert!(made.table.retry.windows(2).all(|pair| pair[0] >= pair[1]));
     }
@@ -187,7 +201,7 @@ mod tests {
         let entries = (0..=lot.model.retry_entries()).map(|entry| lot.model.references(entry)).collect();
         let reader = Reader { lot: &lot, at: &at, entries };
         let known = walk(&lot, &setup, Half::Fitted, "", |block| reader.block(block));
-        let best = |bin: usize| [0, 1].map(|which| greatest(&known.iter().map(|block| block[bin][which]).collect::<Vec<_>>()));
+        let best = |bin: usize| [0, 1, 2].map(|which| greatest(&known.iter().map(|block| block[bin][which]).collect::<Vec<_>>()));
         let made = found(&setup, &reader, &[vec![best(0), best(1)]]).expect("a table");
         assert!(made.figure("retry-worst") > 1.0, "{} %", made.figure("retry-worst"));
     }

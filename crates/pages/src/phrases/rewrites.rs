@@ -9,9 +9,9 @@ const STARVED: f64 = 0.5;
 
 /// The row of the console.
 pub(crate) fn row(of: &RewritesResult) -> String {
-    let RewritesResult { cause, asked, begun, needless, waiting, longest_wait_us, longest_hold_us } = of;
-    let counts =
-        [(needless, "needless"), (waiting, "waiting")].map(|(number, what)| (*number > 0).then(|| format!(", {} {what}", count(*number))));
+    let RewritesResult { cause, asked, begun, needless, waiting, parked, longest_wait_us, longest_hold_us } = of;
+    let counts = [(needless, "needless"), (waiting, "waiting"), (parked, "postponed")]
+        .map(|(number, what)| (*number > 0).then(|| format!(", {} {what}", count(*number))));
     let hold = if *longest_hold_us > 0.0 { format!(", longest held back {} ms", number(longest_hold_us / 1e3)) } else { String::new() };
     let counts = counts.into_iter().flatten().collect::<String>();
     format!("{cause}: {} asked, {} begun{counts}; longest wait {} ms{hold}", count(*asked), count(*begun), number(longest_wait_us / 1e3))
@@ -45,11 +45,15 @@ mod tests {
             begun: 1,
             needless: 1,
             waiting: 1,
+            parked: 2,
             longest_wait_us: 6e5,
             longest_hold_us: 2e3,
             ..done.clone()
         };
-        assert_eq!(row(&starved), "disturb: 3 asked, 1 begun, 1 needless, 1 waiting; longest wait 600 ms, longest held back 2 ms");
+        assert_eq!(
+            row(&starved),
+            "disturb: 3 asked, 1 begun, 1 needless, 1 waiting, 2 postponed; longest wait 600 ms, longest held back 2 ms"
+        );
         assert_eq!((warning(&done, 1e-3), warning(&starved, 2.0)), (None, None));
         assert!(warning(&starved, 1.0).is_some_and(|said| said.contains("disturb") && said.contains("1 of 3")));
     }

@@ -95,7 +95,7 @@ fn is_a_run_cut_into_rounds_the_same_run() {
 fn do_techniques_with_nothing_to_do_leave_no_trace() {
     let plain = hash(config(&[]));
     let never = Nanos::from_secs(1_000_000);
-    let disturb = Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: u32::MAX });
+    let disturb = Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(u32::MAX));
     let idle = Choice::IdleReclaim(idle_reclaim::Params { after: never, until_free: 10 });
     let sated = Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_micros(100), until_free: 0 });
     let offsets = Choice::LayerReadOffsets;
@@ -164,7 +164,7 @@ fn does_a_sanitiser_leave_no_trace_where_nothing_is_secret() {
 #[test]
 fn does_the_order_of_techniques_in_a_plan_change_nothing() {
     let [a, b, c] =
-        [Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 300 }), Choice::PlainCopyback, Choice::ReadPreemption];
+        [Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(300)), Choice::PlainCopyback, Choice::ReadPreemption];
     let expected = hash(config(&[a, b, c]));
     for order in [[a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
         assert_eq!(hash(config(&order)), expected);
@@ -191,7 +191,7 @@ fn does_read_disturb_refresh_add_only_moves_for_disturb() {
         let load = addresses.iter().map(|&unit| bench::request(HostOp::Read, unit, 1, SECTORS));
         served(config(techniques), load, CLOSED, 100_000)
     };
-    let (off, on) = (run(&[]), run(&[Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 })]));
+    let (off, on) = (run(&[]), run(&[Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(200))]));
     let (off, on) = (&off.observer, &on.observer);
     let moved = on.flash[FlashOp::Program as usize][Cause::Disturb as usize];
     println!("refresh at 200 reads: {moved} pages programmed for disturb, {} erases", on.operations(FlashOp::Erase));

@@ -206,7 +206,7 @@ mod tests {
         let technique = LatencyHints::new(&Site { transfer: Nanos(10), ..Site::bare(&layout, &config.sheet) }, params);
         let crate::dispatch::Rooms { mut core, mut sanitise, .. } = build(&config);
         construct::fill(&mut core, &mut sanitise, 60);
-        core.keep_tolerances(true);
+        core.services_mut().keep_tolerances(true);
         (core, technique)
     }
 

@@ -79,6 +79,13 @@ params! {
     }
 }
 
+impl Params {
+    /// Parameters with which `reads_max` reads alone are a trigger.
+    pub const fn by_reads(reads_max: u32) -> Params {
+        Params { reads_max, trigger_retries: 0, trigger_errors: 0, guard: false }
+    }
+}
+
 /// Steps of a count from erase to limit.
 const STEPS: u32 = 8;
 
@@ -230,13 +237,13 @@ mod tests {
     use wordline_flash::{Status, Tables};
     use wordline_units::{Nanos, PageId, PlaneId};
 
-    const NONE: Params = Params { reads_max: 0, trigger_retries: 0, trigger_errors: 0, guard: false };
+    const NONE: Params = Params::by_reads(0);
 
     fn technique(reads_max: u32) -> (ReadDisturbRefresh, EmptyCore) {
         let config = small(64);
         let layout = config.layout();
         let site = Site::bare(&layout, &config.sheet);
-        (ReadDisturbRefresh::new(&site, Params { reads_max, ..NONE }), EmptyCore::new(layout))
+        (ReadDisturbRefresh::new(&site, Params::by_reads(reads_max)), EmptyCore::new(layout))
     }
 
     fn read(group: u32) -> News {
@@ -293,7 +300,7 @@ mod tests {
         let technique = ReadDisturbRefresh::new(&Site { tables: &tables, ..Site::bare(&layout, &config.sheet) }, params);
         let Rooms { mut core, mut sanitise, .. } = build(&config);
         construct::fill(&mut core, &mut sanitise, 60);
-        core.keep_tolerances(true);
+        core.services_mut().keep_tolerances(true);
         (core, technique)
     }
 
