@@ -52,7 +52,8 @@ pub struct Config {
     pub weights: Weights,
     /// Way in which the firmware is given TRIMs of several pages.
     pub trims: Trims,
-    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries`, `read_search`, `transfer` and `core` are filled in per core.
+    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries`, `read_search`, `transfer` and `core` are
+    /// filled in for each core.
     pub firmware: FirmwareConfig,
     /// Number of mapping units exported to the host.
     pub exported_units: u64,

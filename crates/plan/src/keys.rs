@@ -241,7 +241,7 @@ sections! {
         /// Most reads up to which some entry of the retry table serves every page of the worst block, of data as old as `kept`, in each bin.
         fails: List<u64> = List(Vec::new());
         /// Most reads up to which the controller's search for the best references serves every page of the worst block, of data as old as `kept`, in each bin.
-        /// Empty: nobody has measured it.
+        /// Empty: not measured.
         searched: List<u64> = List(Vec::new());
         /// Retention for which `fails` and `searched` hold.
         kept: Span = Span(0);

@@ -82,7 +82,7 @@ fn cost<'a>(part: &Part<'a>) -> Option<&'a RunResult> {
 
 /// Every figure, without units and meanings.
 pub(super) fn all() -> Vec<Figure> {
-    let parts = [host(), latencies(), write_amplification(), flash(), utilisation(), block_groups(), simulation()];
+    let parts = [host(), latencies(), write_amplification(), flash(), without_data(), utilisation(), block_groups(), simulation()];
     parts.into_iter().flatten().collect()
 }
 
@@ -171,6 +171,23 @@ fn write_amplification() -> Vec<Figure> {
     ]
 }
 
+fn without_data() -> Vec<Figure> {
+    vec![
+        Figure::new("spared.granted", "erases that left wordlines without data", |part| spared(part, |of| of.granted as f64))
+            .compared_with_zero(Neither)
+            .card_entry(142, "erases with spared wordlines", "{}", Count),
+        Figure::new("spared.refused", "  refused", |part| spared(part, |of| of.refused as f64)).compared_with_zero(Neither).card_entry(
+            143,
+            "sets of them refused",
+            "{}",
+            Count,
+        ),
+        Figure::new("spared.idle_share", "flash without data", |part| spared(part, |of| of.idle_share))
+            .compared_with_zero(Lower)
+            .card_entry(144, "flash without data", "{}", Percent),
+    ]
+}
+
 fn flash() -> Vec<Figure> {
     vec![
         Figure::new("erases", "erases", |part| Some(part.erases as f64)).compared(Lower).line(
@@ -186,18 +203,6 @@ fn flash() -> Vec<Figure> {
             .compared_with_zero(Neither)
             .bare()
             .line(Line::Copies, 10, "{} pages that crossed no bus", Count),
-        Figure::new("spared.granted", "erases that left wordlines without data", |part| spared(part, |of| of.granted as f64))
-            .compared_with_zero(Neither)
-            .card_entry(142, "erases with spared wordlines", "{}", Count),
-        Figure::new("spared.refused", "  refused", |part| spared(part, |of| of.refused as f64)).compared_with_zero(Neither).card_entry(
-            143,
-            "sets of them refused",
-            "{}",
-            Count,
-        ),
-        Figure::new("spared.idle_share", "flash without data", |part| spared(part, |of| of.idle_share))
-            .compared_with_zero(Lower)
-            .card_entry(144, "flash without data", "{}", Percent),
         Figure::new("sanitised.page_locks", "page locks", |part| sanitised(part, |done| done.page_locks))
             .per("operations")
             .compared(Lower)

@@ -13,8 +13,8 @@ pub struct Disturb {
     pub retry: Vec<u64>,
     /// Most reads up to which some entry of the retry table serves every page of the worst block, of data kept as long as `kept` says, in each bin.
     pub fails: Vec<u64>,
-    /// Most reads up to which a search for the best references serves every page of the worst block, of data kept as long as `kept` says, in each bin; empty:
-    /// nobody has measured it.
+    /// Most reads up to which a search for the best references serves every page of the worst block, of data kept for `kept`, in each bin; empty:
+    /// not measured.
     pub searched: Vec<u64>,
     /// Retention for which `fails` holds, in seconds.
     pub kept: u32,
@@ -29,7 +29,7 @@ impl Disturb {
         Some((*self.retry.get(bin)?, *self.fails.get(bin)?))
     }
 
-    /// Reads up to which a search serves every page, at a P/E count; the last bin's beyond the table. `None`: nobody has measured it.
+    /// Reads up to which a search serves every page, at a P/E count; the last bin's beyond the table. `None`: not measured.
     pub fn searched(&self, cycles: u32) -> Option<u64> {
         let bin = bin(&self.pe, cycles).unwrap_or(self.pe.len().saturating_sub(1));
         self.searched.get(bin).copied()

@@ -319,7 +319,7 @@ impl Gc {
             }
             let state = core.die(die);
             let measures = core.services().measures().of(die).iter().map(|&(_, asked)| asked);
-            let rewrites = state.rewrites().iter().chain(state.rewrites().parked().iter().copied()).map(|wanted| wanted.asked);
+            let rewrites = state.rewrites().iter().chain(state.rewrites().parked().iter()).map(|wanted| wanted.asked);
             let earliest = rewrites.chain(state.extra_victim()).chain(measures).map(|asked| asked.due).min();
             match earliest {
                 Some(due) if due <= core.now() => core.wake(die),

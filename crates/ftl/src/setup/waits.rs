@@ -22,7 +22,7 @@ pub(crate) fn image(rooms: &Rooms) -> WaitTables {
     WaitTables { rewrites: if has_none { Vec::new() } else { rewrites }, tolerances: tolerances::image(core) }
 }
 
-/// Restore the waits of a core that was just restored, and whose time is `now`. What has no waits in `tables` may start at once.
+/// Restore the waits of a core that was just restored, and whose time is `now`. Requests without waits in `tables` may start at once.
 pub(crate) fn restore(rooms: &mut Rooms, tables: &WaitTables, now: Nanos) -> Result<(), &'static str> {
     let Rooms { core, gc, .. } = rooms;
     tolerances::restore(core, &tables.tolerances)?;

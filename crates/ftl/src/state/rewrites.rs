@@ -119,7 +119,7 @@ pub(crate) struct Rewrites {
     /// Requests that are not begun, in the order in which they are looked at.
     queue: VecDeque<Rewrite>,
     /// Requests that wait for something to happen to their groups.
-    parked: Parked,
+    parked: Parked<Rewrite>,
     /// Lowest turn of all requests, and the next one.
     turns: (i64, i64),
     /// Instant from which on the rewrite begun last takes turns with reads, until all of it is done.
@@ -130,7 +130,7 @@ pub(crate) struct Rewrites {
 
 impl Rewrites {
     pub(crate) fn new() -> Rewrites {
-        Rewrites { queue: VecDeque::new(), parked: Parked::default(), turns: (0, 0), job_presses_from: Nanos::MAX, counts: Vec::new() }
+        Rewrites { queue: VecDeque::new(), parked: Parked::new(), turns: (0, 0), job_presses_from: Nanos::MAX, counts: Vec::new() }
     }
 
     /// True if no request is looked at.
@@ -144,7 +144,7 @@ impl Rewrites {
     }
 
     /// Parked rewrites.
-    pub(crate) fn parked(&self) -> &Parked {
+    pub(crate) fn parked(&self) -> &Parked<Rewrite> {
         &self.parked
     }
 
@@ -215,7 +215,7 @@ impl Rewrites {
     /// Park the rewrite at place `at` until a read of its group needs more than `borne` retries, or somebody brings it back.
     pub(crate) fn park(&mut self, at: usize, borne: u32) {
         if let Some(rewrite) = self.queue.remove(at) {
-            self.parked.insert(rewrite, borne);
+            self.parked.insert(rewrite.group, rewrite, borne);
         }
     }
 
@@ -270,7 +270,7 @@ impl Rewrites {
 
     /// All requests in their order, parked ones included.
     pub(crate) fn in_order(&self) -> Vec<Rewrite> {
-        let mut all: Vec<Rewrite> = self.iter().chain(self.parked.iter().copied()).collect();
+        let mut all: Vec<Rewrite> = self.iter().chain(self.parked.iter()).collect();
         all.sort_by_key(|wish| wish.turn);
         all
     }
@@ -298,7 +298,7 @@ impl Rewrites {
             let due = Nanos(now.0.saturating_add(wait.due_in));
             let wish = Rewrite { asked: Asked { since: now, due }, free_since: now, ..wish };
             match wait.borne {
-                Some(borne) => self.parked.insert(wish, borne),
+                Some(borne) => self.parked.insert(wish.group, wish, borne),
                 None => self.queue.push_back(wish),
             }
         }

@@ -5,8 +5,8 @@
 //!                                        └─ data is stale ─► − 1 ─┴─► units of a class in a group
 //! ```
 //!
-//! The class of a unit is that of its range, whatever is written there: data of a hinted range has it, old or new. What has no class is not counted: it is all
-//! other valid units. A core in which nothing is hinted has no table.
+//! The class of a unit is that of its range, whatever is written there: data of a hinted range has it, old or new. Units without a class are not
+//! counted: they are all other valid ones. A core in which nothing is hinted has no table.
 
 use serde::{Deserialize, Serialize};
 use wordline_units::Tolerance;

@@ -161,7 +161,7 @@ mod tests {
             for ask in card.asks {
                 if let Ask::Places(Amount::Param(key)) | Ask::Spared(Amount::Param(key)) = ask {
                     assert!(
-                        declaration.param(key).is_some_and(|param| matches!(param.kind, Kind::Count { .. })),
+                        declaration.param(key).is_some_and(|param| matches!(param.kind, Kind::Count { .. } | Kind::Wordlines { .. })),
                         "{name}: {key} is no count"
                     );
                 }

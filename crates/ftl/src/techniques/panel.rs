@@ -308,7 +308,7 @@ impl Panel {
         self.agreed(Hook::MayWork, Start::Now, |technique| technique.may_work(ctx, work, waiting))
     }
 
-    /// Most retries that a read of `group` may need while work on it stays parked: the least that any technique says.
+    /// Most retries that a read of `group` may need while work on it stays parked: the least answer of all.
     pub fn retries_borne(&self, ctx: &Ctx<'_>, group: BlockGroup) -> u32 {
         self.asked(Hook::MayWork).map(|technique| technique.retries_borne(ctx, group)).min().unwrap_or(u32::MAX)
     }

@@ -1,8 +1,9 @@
 //! The table of reads that a block stands, by P/E count (000 §2.6.1): up to which no page needs a retry, and up to which no data are lost.
 //!
-//! Blocks are cycled to the end of each bin and read ever more often, until the default references do not serve some page of data just written, and until no
-//! entry of the vendor's retry table serves some page of data kept for a while, and until not even its best references do: a controller's search stops within a
-//! step of them, so it serves fewer reads, by what the guard of the risk leaves. The counts of a bin are those of the worst block, fitted to less risk than they promise. Bins do not rise: a more worn block stands no more.
+//! Blocks are cycled to the end of each bin and read ever more often, until the default references do not serve some page of data just written, until no
+//! entry of the vendor's retry table serves some page of data kept for a while, and until not even its best references do. A controller's search stops within
+//! a step of the best ones, and serves as many reads but for what the guard of the risk leaves. The counts of a bin are those of the worst block, fitted to
+//! less risk than they promise. Bins do not rise: a more worn block stands no more.
 
 use wordline_cells::{Block, References, Traits};
 use wordline_flash::tables::Disturb;

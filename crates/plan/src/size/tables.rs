@@ -34,7 +34,7 @@ fn in_proportion(count: u32, own: u32, layers: u32) -> u32 {
     (2 * count * layers + own) / (2 * own)
 }
 
-/// The settings that fit the tables of this drive to blocks of `layers` h-layers: those tables that `other` has, too, and counts of wordlines of its techniques.
+/// The settings that fit the tables of this drive to blocks of `layers` h-layers, as far as `other` has them, too, and counts of wordlines of its techniques.
 pub(super) fn settings(plan: &Plan, layers: u32, other: &Sections) -> Vec<String> {
     let (sections, own) = (plan.sections(), plan.config().sheet.geometry.layers);
     let mut settings = Vec::new();

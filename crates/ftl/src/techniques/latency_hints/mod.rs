@@ -5,8 +5,8 @@
 //!   reads of a group ──► most retries in this filling ──► (1 + retries) · one try ────────────────┴──► rewrite: now, or postponed
 //! ```
 //!
-//! A rewrite against read disturb costs lifetime, and a long read costs time. Which of the two is cheaper the host alone can say. Data without a hint tolerates
-//! nothing: what holds any of it is rewritten as without the technique.
+//! A rewrite against read disturb costs lifetime, and a long read costs time. The host alone can judge which of the two is cheaper. Data without a hint
+//! tolerates nothing: what holds any of it is rewritten as without the technique.
 
 use wordline_units::{Cause, Nanos, Tolerance};
 
@@ -40,9 +40,9 @@ pub const DECLARATION: Declaration = Declaration {
 words! {
     /// Treatment of a rewrite whose reads are tolerated.
     pub enum OnWait {
-        /// It waits until a read takes longer than is tolerated.
+        /// The rewrite waits until a read takes longer than is tolerated.
         Postpone = "postpone",
-        /// It is dropped until its trigger comes again.
+        /// The rewrite is dropped until its trigger comes again.
         Skip = "skip",
     }
 }
