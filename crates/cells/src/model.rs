@@ -145,16 +145,28 @@ impl Model {
 
     /// Number of entries of the vendor's retry table after the default.
     pub fn retry_entries(&self) -> u32 {
-        self.physics.retry.entries as u32
+        let retry = &self.physics.retry;
+        retry.entries as u32 + retry.disturb_entries as u32
     }
 
     /// The references of an entry of the vendor's retry table; 0 is the default.
     pub fn references(&self, entry: u32) -> References {
+        let (steps, number) = self.retry_steps(entry);
         let mut references = [0.0; LEVELS];
-        for (number, (start, step)) in self.physics.states.references.iter().zip(&self.physics.retry.step).enumerate() {
-            references[number] = start + step * f64::from(entry);
+        for (at, start) in self.physics.states.references.iter().enumerate() {
+            references[at] = start + listed(steps, at as u32) * f64::from(number);
         }
         references
+    }
+
+    /// The steps that an entry of the retry table goes by, and their number: entries for lost charge and for disturb by turns, then what is left of either.
+    fn retry_steps(&self, entry: u32) -> (&[f64], u32) {
+        let retry = &self.physics.retry;
+        let (lost, disturbed) = (retry.entries as u32, retry.disturb_entries as u32);
+        let by_turns = 2 * lost.min(disturbed);
+        let (is_disturbed, number) =
+            if entry <= by_turns { (entry > 0 && entry % 2 == 0, entry.div_ceil(2)) } else { (disturbed > lost, entry - by_turns / 2) };
+        (if is_disturbed { &retry.disturb_step } else { &retry.step }, number)
     }
 
     /// Number of codewords in a page.

@@ -164,7 +164,8 @@ impl Config {
 
     /// True if the controller searches for the references of a page that no entry of the retry table serves.
     pub fn searches(&self) -> bool {
-        self.search.width > 0 && self.cells.as_ref().is_some_and(|cells| cells.physics.retry.entries > 0.0)
+        self.search.width > 0
+            && self.cells.as_ref().is_some_and(|cells| cells.physics.retry.entries + cells.physics.retry.disturb_entries > 0.0)
     }
 
     /// Time in which a page comes over the bus and is corrected.

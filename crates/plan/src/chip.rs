@@ -74,7 +74,7 @@ impl Chip {
         let shape = shape.filter(|_| mistakes.is_empty());
         let physics = shape.and_then(|shape| sections.physics.check(shape, &mut mistakes));
         if physics.is_none() && mistakes.is_empty() {
-            let help = "chips with physics are tlc48, mlc48, qlc64, tlc2d and tlc64-measured";
+            let help = "chips with physics are tlc48, mlc48, qlc64, tlc2d, tlc64-measured and tlc64-rlr";
             mistakes.whole("this chip has no [physics.*]: its times and failures are fixed", Some(help.into()));
         }
         // All keys of tables have defaults.

@@ -217,6 +217,8 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("cells", "lifetime", "2000")
                 | ("programs", "saving", "\"0 %\"")
                 | ("physics.variation", "erase_loss", "0")
+                | ("physics.retry", "disturb_entries", "0")
+                | ("physics.retry", "disturb_step", "[\"0 mV\"]")
                 // The second is what the chip of the papers got later. It is about blocks of a few cycles: what is on media of before is as it was.
                 | ("physics.wear", "onset", "\"0 cycles\"" | "\"30 cycles\"")
                 | ("physics.states", "noise_by_state", "[1]")

@@ -103,7 +103,7 @@ impl Written {
 /// The value by which a key does nothing, if files written before it was there have no such key: they mean what they meant.
 fn neutral(parameter: &Parameter) -> Option<f64> {
     match (parameter.section, parameter.key) {
-        ("variation", "erase_loss") | ("wear", "onset") => Some(0.0),
+        ("variation", "erase_loss") | ("wear", "onset") | ("retry", "disturb_entries" | "disturb_step") => Some(0.0),
         ("states", "noise_by_state") | ("tails", "lower_by_state") => Some(1.0),
         _ => None,
     }

@@ -68,6 +68,11 @@ fn rule(physics: &Physics, section: &str, key: &str, numbers: &[f64]) -> Option<
             numbers.iter().find(|&&number| number <= 0.0).map(|number| format!("lists {number}: expected values greater than zero"))
         }
         ("retry", "step") => length(states - 1),
+        ("retry", "disturb_step") if numbers.len() != 1 => length(states - 1),
+        ("retry", "disturb_entries") => {
+            let most = 255.0 - physics.retry.entries;
+            expect((0.0..=most).contains(&first), format!("is {first}: expected at most {most}, 255 with the others"))
+        }
         ("retry", "entries") => expect((0.0..=255.0).contains(&first), format!("is {first}: expected at most 255 besides the default")),
         ("states", "coding") => length(states).or_else(|| coding(numbers, states)),
         ("states", "erased_sigma" | "noise" | "placement" | "pass")

@@ -408,5 +408,9 @@ parameters! {
         entries: Number;
         /// Shift of each reference from entry to entry, R1 first.
         step: MillivoltList;
+        /// Number of further entries, for blocks that were read often. They take turns with the others, which come first.
+        disturb_entries: Number;
+        /// Shift of each reference from one of those entries to the next, R1 first; one value: that of all.
+        disturb_step: MillivoltList;
     }
 }

@@ -84,6 +84,16 @@ impl Reader<'_> {
         libm::floor(libm::exp(crossing(0.0, most, risk, |log| over(libm::exp(log)))))
     }
 
+    /// Shift in mV of each best reference from its default in a block that was read so often, in the mean over its h-layers.
+    fn shifts(&self, block: &Block, pe: f64, reads: f64) -> Vec<f64> {
+        let (lot, start) = (self.lot, self.entries[0]);
+        let layers = lot.traits(block);
+        let of_layer = |traits: &Traits| lot.model.wordline(traits, &lot.aged(pe, 0.0).read(reads)).optimal();
+        let all: Vec<References> = layers.iter().map(of_layer).collect();
+        let count = lot.model.physics().states.references.len();
+        (0..count).map(|at| mean(&all.iter().map(|best| best[at] - start[at]).collect::<Vec<_>>())).collect()
+    }
+
     fn block(&self, block: &Block) -> Vec<[f64; 3]> {
         let layers = self.lot.traits(block);
         self.at.pe.iter().map(|pe| ALL.map(|served| self.stands(&layers, *pe, served))).collect()
@@ -152,6 +162,18 @@ fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 3]>]) -> Result<
             100.0 * if further.is_empty() { f64::NAN } else { greatest(&further) },
             "the first of these at three times the count",
         );
+    }
+    // Entries of a retry table for disturb would go this far.
+    let (pe, reads) = (at.pe[1], table.searched[1] as f64);
+    let shifts = walk(lot, setup, Half::Fitted, "shifts of references", |block| reader.shifts(block, pe, reads));
+    for (at, name) in ["shift-r1", "shift-r2", "shift-r3", "shift-r4", "shift-r5", "shift-r6", "shift-r7"].into_iter().enumerate() {
+        if let Some(all) = shifts.iter().map(|shifts| shifts.get(at).copied()).collect::<Option<Vec<f64>>>() {
+            figures.set(
+                name,
+                mean(&all),
+                format!("mV that its best value has shifted after {reads} reads at {pe} P/E, data just written, mean"),
+            );
+        }
     }
     let ended = known.iter().flatten().flatten().filter(|reads| **reads >= at.reads_most * 0.99).count();
     figures.set("ended", ended as f64, format!("searches that ended at {} reads without a page that failed", at.reads_most));

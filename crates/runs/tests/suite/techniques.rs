@@ -111,7 +111,7 @@ fn under_uniform_writes_care_for_blocks_costs_next_to_nothing_new_steady_and_at_
 }
 
 /// Each technique, the drive on which it is switched on, and its other settings.
-const SINGLY: [(&str, &str, &[&str]); 21] = [
+const SINGLY: [(&str, &str, &[&str]); 22] = [
     ("bad-page-management", "paper-rftl", &["capabilities.any_order=true"]),
     ("block-age", "paper-rftl", &[]),
     ("copy-threshold", "paper-rftl", &["techniques.copy-threshold.index=pe"]),
@@ -123,6 +123,7 @@ const SINGLY: [(&str, &str, &[&str]); 21] = [
     ("erase-at-once", "paper-rftl", &[]),
     ("guarded-erase", "paper-rftl", &["capabilities.guarded_erase=true"]),
     ("idle-reclaim", "paper-rftl", &["techniques.idle-reclaim.after=1 ms", "techniques.idle-reclaim.until_free=5"]),
+    ("latency-hints", "paper-rftl", &["techniques.read-disturb-refresh.on=true", "techniques.read-disturb-refresh.reads_max=100000"]),
     ("layer-margins", "paper-cubeftl", &[]),
     ("layer-read-offsets", "paper-rftl", &[]),
     ("layer-similarity", "paper-cubeftl", &[]),
