@@ -32,6 +32,7 @@ mod life;
 mod locks;
 mod longftl;
 mod modes;
+mod months;
 mod paftl;
 mod paths;
 mod program;
@@ -232,6 +233,7 @@ pub const BENCHES: &[Bench] = &[
     endurance::BENCH,
     rcftl::BENCH,
     longftl::BENCH,
+    months::BENCH,
     spared::BENCH,
     modes::BENCH,
     quotas::BENCH,

@@ -1,0 +1,213 @@
+//! Bench of months of reads: drives that rewrite what is read often, and drives that retry long reads (004 §2, §4 and §5).
+//!
+//! Each day is a leap over its reads, of which a sample is carried out, and a stretch in virtual time at a low rate, in which each read is timed. The errors
+//! of a sampled read are those of the worst of the reads that it stands for, so the share of long reads is that of the stretch.
+
+use wordline_drive::Pace;
+use wordline_engine::{Event, Observer};
+use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_plan::Plan;
+use wordline_runs::{Prepared, parallel};
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos};
+
+use super::{Bench, Findings, On, Setup, m};
+use crate::error::LabError;
+use crate::filed::plan;
+use crate::protocol::{Count, Name, Number, Span, conditions};
+
+/// The `months` bench: its metrics, its conditions and the function that measures.
+pub(super) const BENCH: Bench = Bench {
+    name: "months",
+    summary: "Months of reads: what drives rewrite for them, and how many reads become long",
+    metrics: &[
+        m("rewritten", "ratio", "Bytes that the first drive has rewritten for reads over what it holds, at the end"),
+        m("rewritten-by-retry", "ratio", "The same of the second drive"),
+        m("rewritten-retrier", "ratio", "The same of the third drive"),
+        m("long-start", "share", "Long reads of the third drive on the first day"),
+        m("long-end", "share", "Long reads of the third drive on the last day"),
+        m("long-factor", "ratio", "Long reads on the last day over those on the first, of which there is one in a day's sample at least"),
+        m("long-rises", "share", "Weeks in which the third drive has no fewer long reads than in the week before"),
+        m("long-rewriters", "share", "Long reads of the first two drives, on the worst day"),
+        m("long-first", "days", "First day with long reads of the third drive, one in a thousand"),
+        m("rewrite-first", "days", "First day on which the second drive rewrites"),
+        m("either", "share", "Drives that rewrite as much as they hold, or have long reads in one of a thousand at the end"),
+        m("days", "days", "Days of reads"),
+        m("reads", "count", "Reads of a block group in all days, the mean"),
+        m("failed", "share", "Reads that failed, of those timed, the most of all drives"),
+    ],
+    on: On::Drives,
+    conditions: At::PROTOCOL,
+    run,
+};
+
+conditions! {
+    "months",
+    /// Conditions of the drives.
+    struct At {
+        /// the drive that rewrites by number of reads; the one that rewrites at a retry; the one that retries
+        drives: [Name; 3],
+        /// exported size of each drive, or "whole"
+        size: Name,
+        /// reads in a second of each GiB that the host sees, of 4 KiB
+        rate: Number,
+        /// days of reads
+        days: Count,
+        /// leaps in a day
+        leaps: Count,
+        /// reads of a day that are timed
+        timed: Count,
+        /// time in the device above which a read is long
+        long: Span,
+    }
+}
+
+/// Sectors of a read: 4 KiB.
+const SECTORS: u32 = 8;
+/// Seconds of a day.
+const DAY: u64 = 86_400;
+/// Bytes of a GiB.
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// Counts of what a drive does.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    /// Time in the device above which a read is long.
+    long: Nanos,
+    /// True while reads are timed.
+    is_timed: bool,
+    reads: u64,
+    long_reads: u64,
+    failed: u64,
+    /// Units moved against read disturb.
+    rewritten: u64,
+}
+
+impl Observer for Watch {
+    fn observe(&mut self, at: Nanos, event: &Event) {
+        let Event::Flash(done) = event else { return };
+        if done.cause == Cause::Disturb && done.op != FlashOp::Read {
+            self.rewritten += u64::from(done.moved_units);
+        }
+        if self.is_timed && done.op == FlashOp::Read && done.cause == Cause::Host {
+            self.reads += 1;
+            self.long_reads += u64::from(at - done.issued > self.long);
+            self.failed += u64::from(!done.ok);
+        }
+    }
+}
+
+/// Figures of one day.
+#[derive(Clone, Copy, Debug, Default)]
+struct Day {
+    /// Long reads of those timed.
+    long: f64,
+    /// Units rewritten so far over those that the drive holds.
+    rewritten: f64,
+    failed: f64,
+}
+
+/// Days of the drive of `plan`.
+fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Day> {
+    let config = plan.build();
+    let units = config.exported_units;
+    let watch = Watch { long: Nanos((at.long * 1e9) as u64), is_timed: false, reads: 0, long_reads: 0, failed: 0, rewritten: 0 };
+    let mut drive = Prepared::filled(config, units, watch).aged();
+    let bytes = drive.unit_bytes().0;
+    let rate = at.rate * (units * bytes) as f64 / GIB;
+    let each = (rate * DAY as f64) as u64 / u64::from(at.leaps);
+    let mut draw = Draw::new(setup.seed, Stream::Mix, 0);
+    let per_unit = bytes / (u64::from(SECTORS) * 512);
+    let mut all = Vec::new();
+    for day in 0..u64::from(at.days) {
+        let (before, gap) = (drive.observer, (1e9 / rate) as u64);
+        let first = drive.now();
+        drive.observer.is_timed = true;
+        let mut reads = (0..u64::from(at.timed)).map(|read| {
+            let sector = draw.below(units * per_unit) * u64::from(SECTORS);
+            HostRequest { at: Nanos(read * gap), ..HostRequest::new(HostOp::Read, sector, SECTORS) }
+        });
+        drive.serve(&mut reads, Pace::Open { origin: first }, None);
+        drive.observer.is_timed = false;
+        for leap in 1..=u64::from(at.leaps) {
+            drive.settle();
+            drive.read_leap(0..units, each);
+            drive.run_until(Nanos(day * DAY * 1_000_000_000 + leap * DAY * 1_000_000_000 / u64::from(at.leaps)).max(drive.now()));
+        }
+        let now = drive.observer;
+        let timed = (now.reads - before.reads).max(1) as f64;
+        all.push(Day {
+            long: (now.long_reads - before.long_reads) as f64 / timed,
+            rewritten: now.rewritten as f64 / units as f64,
+            failed: (now.failed - before.failed) as f64 / timed,
+        });
+        setup.teller.tell(&format!("{}: day {} of {}", plan.name(), day + 1, at.days));
+    }
+    all
+}
+
+/// Means over weeks of `of`.
+fn weeks(days: &[Day], of: impl Fn(&Day) -> f64) -> Vec<f64> {
+    days.chunks(7).map(|week| week.iter().map(&of).sum::<f64>() / week.len() as f64).collect()
+}
+
+fn run(setup: &Setup) -> Result<Findings, LabError> {
+    let at = At::of(setup)?;
+    let plans = at.drives.iter().map(|name| plan(setup, name, &at.size, &[])).collect::<Result<Vec<_>, _>>()?;
+    let lives: Vec<Vec<Day>> = parallel::try_map(setup.threads, plans.len(), |index| Ok::<_, LabError>(days(setup, &at, &plans[index])))?;
+    let [rewriter, by_retry, retrier] = &lives[..] else { unreachable!("there are three drives") };
+    let last = |life: &[Day]| life.last().copied().unwrap_or_default();
+    let first_day = |life: &[Day], has: &dyn Fn(&Day) -> bool| life.iter().position(has).map_or(f64::INFINITY, |day| (day + 1) as f64);
+    let long_worst = |life: &[Day]| life.iter().map(|day| day.long).fold(0.0, f64::max);
+    let by_week = weeks(retrier, |day| day.long);
+    let rising = by_week.windows(2).filter(|pair| pair[1] >= pair[0]).count() as f64 / by_week.len().saturating_sub(1).max(1) as f64;
+    let suffers = |life: &Vec<Day>| last(life).rewritten >= 1.0 || by_last_week(life) >= 1e-3;
+    let mut findings = Findings::default();
+    findings.set("rewritten", last(rewriter).rewritten);
+    findings.set("rewritten-by-retry", last(by_retry).rewritten);
+    findings.set("rewritten-retrier", last(retrier).rewritten);
+    findings.set("long-start", retrier[0].long);
+    findings.set("long-end", last(retrier).long);
+    findings.set("long-factor", last(retrier).long / retrier[0].long.max(1.0 / f64::from(at.timed)));
+    findings.set("long-rises", rising);
+    findings.set("long-rewriters", long_worst(rewriter).max(long_worst(by_retry)));
+    findings.set("long-first", first_day(retrier, &|day| day.long >= 1e-3));
+    findings.set("rewrite-first", first_day(by_retry, &|day| day.rewritten > 0.0));
+    findings.set("either", lives.iter().filter(|life| suffers(life)).count() as f64 / lives.len() as f64);
+    findings.set("days", f64::from(at.days));
+    findings.set("reads", reads_of_a_group(&at, &plans[0]));
+    findings.set("failed", lives.iter().flatten().map(|day| day.failed).fold(0.0, f64::max));
+    findings.figures.push(pictured(&at, &lives, "Long reads", "% of the reads of a day", |day| 100.0 * day.long));
+    findings.figures.push(pictured(&at, &lives, "Data rewritten for reads", "times what the drive holds", |day| day.rewritten));
+    Ok(findings)
+}
+
+/// Long reads in the last week of a life.
+fn by_last_week(life: &[Day]) -> f64 {
+    weeks(&life[life.len().saturating_sub(7)..], |day| day.long).last().copied().unwrap_or(0.0)
+}
+
+/// Picture of a figure of all drives, day by day.
+fn pictured(at: &At, lives: &[Vec<Day>], title: &str, unit: &str, of: fn(&Day) -> f64) -> Figure {
+    let curve = |(colour, (name, life)): (usize, (&String, &Vec<Day>))| Curve {
+        label: name.clone(),
+        colour,
+        dashed: false,
+        points: life.iter().enumerate().map(|(day, figures)| ((day + 1) as f64, of(figures))).collect(),
+    };
+    Figure::Curves(Curves {
+        title: title.to_owned(),
+        note: "of drives that are read at random, day by day (004 §2 and §5)".to_owned(),
+        x: Scale::even("day"),
+        y: Scale::from_zero(unit),
+        curves: at.drives.iter().zip(lives).enumerate().map(curve).collect(),
+        marks: Vec::new(),
+    })
+}
+
+/// Reads of a block group in all days, in the mean.
+fn reads_of_a_group(at: &At, plan: &Plan) -> f64 {
+    let geometry = plan.build().sheet.geometry;
+    let group = f64::from(geometry.pages()) * geometry.page.0 as f64 * f64::from(geometry.planes);
+    at.rate * group / GIB * (u64::from(at.days) * DAY) as f64
+}
