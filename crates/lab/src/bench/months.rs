@@ -8,10 +8,12 @@ use wordline_engine::{Event, Observer};
 use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_plan::Plan;
 use wordline_runs::{Prepared, parallel};
+use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos};
+use wordline_units::{Bytes, Cause, FlashOp, HostOp, HostRequest, Nanos};
 
 use super::{Bench, Findings, On, Setup, m};
+use crate::conditions::DAY;
 use crate::error::LabError;
 use crate::filed::plan;
 use crate::protocol::{Count, Name, Number, Span, conditions};
@@ -64,10 +66,8 @@ conditions! {
 
 /// Sectors of a read: 4 KiB.
 const SECTORS: u32 = 8;
-/// Seconds of a day.
-const DAY: u64 = 86_400;
 /// Bytes of a GiB.
-const GIB: f64 = (1u64 << 30) as f64;
+const GIB: f64 = Bytes::gib(1).0 as f64;
 
 /// Counts of what a drive does.
 #[derive(Clone, Copy, Debug)]
@@ -115,9 +115,10 @@ fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Day> {
     let mut drive = Prepared::filled(config, units, watch).aged();
     let bytes = drive.unit_bytes().0;
     let rate = at.rate * (units * bytes) as f64 / GIB;
-    let each = (rate * DAY as f64) as u64 / u64::from(at.leaps);
+    let each = (rate * DAY) as u64 / u64::from(at.leaps);
+    let span = Nanos::from_secs(DAY as u64 / u64::from(at.leaps));
     let mut draw = Draw::new(setup.seed, Stream::Mix, 0);
-    let per_unit = bytes / (u64::from(SECTORS) * 512);
+    let per_unit = bytes / (u64::from(SECTORS) * SECTOR_BYTES);
     let mut all = Vec::new();
     for day in 0..u64::from(at.days) {
         let (before, gap) = (drive.observer, (1e9 / rate) as u64);
@@ -132,7 +133,7 @@ fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Day> {
         for leap in 1..=u64::from(at.leaps) {
             drive.settle();
             drive.read_leap(0..units, each);
-            drive.run_until(Nanos(day * DAY * 1_000_000_000 + leap * DAY * 1_000_000_000 / u64::from(at.leaps)).max(drive.now()));
+            drive.run_until(Nanos(span.0 * (day * u64::from(at.leaps) + leap)).max(drive.now()));
         }
         let now = drive.observer;
         let timed = (now.reads - before.reads).max(1) as f64;
@@ -209,5 +210,5 @@ fn pictured(at: &At, lives: &[Vec<Day>], title: &str, unit: &str, of: fn(&Day) -
 fn reads_of_a_group(at: &At, plan: &Plan) -> f64 {
     let geometry = plan.build().sheet.geometry;
     let group = f64::from(geometry.pages()) * geometry.page.0 as f64 * f64::from(geometry.planes);
-    at.rate * group / GIB * (u64::from(at.days) * DAY) as f64
+    at.rate * group / GIB * f64::from(at.days) * DAY
 }

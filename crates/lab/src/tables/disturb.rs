@@ -113,6 +113,43 @@ pub fn characterise(setup: &Setup) -> Result<Found<Disturb>, LabError> {
     found(setup, &reader, &known)
 }
 
+/// Words on how the table was found.
+fn how(at: &At) -> String {
+    format!(
+        "data just written for `retry`, kept for {} for `fails` and `searched`; counts of the worst block, fitted to 1/{} of the risk",
+        span_text(at.kept),
+        at.guard
+    )
+}
+
+/// Keys of the table with their values as TOML.
+fn keys(table: &Disturb) -> Vec<(&'static str, String)> {
+    vec![
+        ("seed", table.seed.to_string()),
+        ("pe", list(&table.pe)),
+        ("retry", list(&table.retry)),
+        ("fails", list(&table.fails)),
+        ("searched", list(&table.searched)),
+        ("kept", span(table.kept)),
+        ("risk", share(table.risk)),
+    ]
+}
+
+/// Shifts of the best references at the count of the second bin: entries of a retry table for disturb would go so far.
+fn find_shifts(setup: &Setup, reader: &Reader<'_>, table: &Disturb, figures: &mut Figures) {
+    let (pe, reads) = (reader.at.pe[1], table.searched[1] as f64);
+    let shifts = walk(reader.lot, setup, Half::Fitted, "shifts of references", |block| reader.shifts(block, pe, reads));
+    for (at, name) in ["shift-r1", "shift-r2", "shift-r3", "shift-r4", "shift-r5", "shift-r6", "shift-r7"].into_iter().enumerate() {
+        if let Some(all) = shifts.iter().map(|shifts| shifts.get(at).copied()).collect::<Option<Vec<f64>>>() {
+            figures.set(
+                name,
+                mean(&all),
+                format!("mV that its best value has shifted after {reads} reads at {pe} P/E, data just written, mean"),
+            );
+        }
+    }
+}
+
 fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 3]>]) -> Result<Found<Disturb>, LabError> {
     let (lot, at) = (reader.lot, reader.at);
     let least = |which: usize| {
@@ -163,37 +200,13 @@ fn found(setup: &Setup, reader: &Reader<'_>, known: &[Vec<[f64; 3]>]) -> Result<
             "the first of these at three times the count",
         );
     }
-    // Entries of a retry table for disturb would go this far.
-    let (pe, reads) = (at.pe[1], table.searched[1] as f64);
-    let shifts = walk(lot, setup, Half::Fitted, "shifts of references", |block| reader.shifts(block, pe, reads));
-    for (at, name) in ["shift-r1", "shift-r2", "shift-r3", "shift-r4", "shift-r5", "shift-r6", "shift-r7"].into_iter().enumerate() {
-        if let Some(all) = shifts.iter().map(|shifts| shifts.get(at).copied()).collect::<Option<Vec<f64>>>() {
-            figures.set(
-                name,
-                mean(&all),
-                format!("mV that its best value has shifted after {reads} reads at {pe} P/E, data just written, mean"),
-            );
-        }
-    }
+    find_shifts(setup, reader, &table, &mut figures);
     let ended = known.iter().flatten().flatten().filter(|reads| **reads >= at.reads_most * 0.99).count();
     figures.set("ended", ended as f64, format!("searches that ended at {} reads without a page that failed", at.reads_most));
     let none = table.retry.iter().chain(&table.fails).chain(&table.searched).filter(|count| **count == 0).count();
     figures.set("nothing", none as f64, "entries of the table that are 0: the worst block is not served even unread");
-    let how = format!(
-        "data just written for `retry`, kept for {} for `fails` and `searched`; counts of the worst block, fitted to 1/{} of the risk",
-        span_text(at.kept),
-        at.guard
-    );
-    let keys = vec![
-        ("seed", table.seed.to_string()),
-        ("pe", list(&table.pe)),
-        ("retry", list(&table.retry)),
-        ("fails", list(&table.fails)),
-        ("searched", list(&table.searched)),
-        ("kept", span(table.kept)),
-        ("risk", share(table.risk)),
-    ];
-    Ok(Found { source: source(setup, lot, "disturb", &how), keys, section: "disturb", judged: figures.0, table })
+    let how = how(at);
+    Ok(Found { source: source(setup, lot, "disturb", &how), keys: keys(&table), section: "disturb", judged: figures.0, table })
 }
 
 #[cfg(test)]
