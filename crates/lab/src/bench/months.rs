@@ -1,6 +1,6 @@
 //! Bench of months of reads: drives that rewrite what is read often, and drives that retry long reads (004 §2, §4 and §5).
 //!
-//! Each day is a leap over its reads, of which a sample is carried out, and a stretch in virtual time at a low rate, in which each read is timed. The errors
+//! Each step is a stretch in virtual time at a low rate, in which each read is timed, and a leap over the reads of some days, of which a sample is carried out. The errors
 //! of a sampled read are those of the worst of the reads that it stands for, so the share of long reads is that of the stretch.
 
 use wordline_drive::Pace;
@@ -16,7 +16,8 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::DAY;
 use crate::error::LabError;
 use crate::filed::plan;
-use crate::protocol::{Count, Name, Number, Span, conditions};
+use crate::lot::{mean, share};
+use crate::protocol::{Count, Micros, Name, Number, conditions};
 
 /// The `months` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
@@ -28,8 +29,8 @@ pub(super) const BENCH: Bench = Bench {
         m("rewritten-retrier", "ratio", "The same of the third drive"),
         m("long-start", "share", "Long reads of the third drive on the first day"),
         m("long-end", "share", "Long reads of the third drive on the last day"),
-        m("long-factor", "ratio", "Long reads on the last day over those on the first, of which there is one in a day's sample at least"),
-        m("long-rises", "share", "Weeks in which the third drive has no fewer long reads than in the week before"),
+        m("long-factor", "ratio", "Long reads on the last day over those on the first, of which one in the sample is taken at least"),
+        m("long-rises", "share", "Parts of the time, of ten, in which the third drive has no fewer long reads than in the part before"),
         m("long-rewriters", "share", "Long reads of the first two drives, on the worst day"),
         m("long-first", "days", "First day with long reads of the third drive, one in a thousand"),
         m("rewrite-first", "days", "First day on which the second drive rewrites"),
@@ -55,15 +56,17 @@ conditions! {
         rate: Number,
         /// days of reads
         days: Count,
-        /// leaps in a day
-        leaps: Count,
-        /// reads of a day that are timed
+        /// days of a leap
+        leap: Count,
+        /// reads that are timed before each leap
         timed: Count,
         /// time in the device above which a read is long
-        long: Span,
+        long: Micros,
     }
 }
 
+/// Parts of the time in which long reads are compared.
+const PARTS: usize = 10;
 /// Sectors of a read: 4 KiB.
 const SECTORS: u32 = 8;
 /// Bytes of a GiB.
@@ -97,9 +100,10 @@ impl Observer for Watch {
     }
 }
 
-/// Figures of one day.
+/// Figures at one day.
 #[derive(Clone, Copy, Debug, Default)]
-struct Day {
+struct Point {
+    day: f64,
     /// Long reads of those timed.
     long: f64,
     /// Units rewritten so far over those that the drive holds.
@@ -108,19 +112,18 @@ struct Day {
 }
 
 /// Days of the drive of `plan`.
-fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Day> {
+fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Point> {
     let config = plan.build();
     let units = config.exported_units;
-    let watch = Watch { long: Nanos((at.long * 1e9) as u64), is_timed: false, reads: 0, long_reads: 0, failed: 0, rewritten: 0 };
+    let watch = Watch { long: Nanos((at.long * 1e3) as u64), is_timed: false, reads: 0, long_reads: 0, failed: 0, rewritten: 0 };
     let mut drive = Prepared::filled(config, units, watch).aged();
     let bytes = drive.unit_bytes().0;
     let rate = at.rate * (units * bytes) as f64 / GIB;
-    let each = (rate * DAY) as u64 / u64::from(at.leaps);
-    let span = Nanos::from_secs(DAY as u64 / u64::from(at.leaps));
+    let span = f64::from(at.leap) * DAY;
     let mut draw = Draw::new(setup.seed, Stream::Mix, 0);
     let per_unit = bytes / (u64::from(SECTORS) * SECTOR_BYTES);
     let mut all = Vec::new();
-    for day in 0..u64::from(at.days) {
+    for day in (0..=at.days).step_by(at.leap as usize) {
         let (before, gap) = (drive.observer, (1e9 / rate) as u64);
         let first = drive.now();
         drive.observer.is_timed = true;
@@ -130,39 +133,35 @@ fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Day> {
         });
         drive.serve(&mut reads, Pace::Open { origin: first }, None);
         drive.observer.is_timed = false;
-        for leap in 1..=u64::from(at.leaps) {
-            drive.settle();
-            drive.read_leap(0..units, each);
-            drive.run_until(Nanos(span.0 * (day * u64::from(at.leaps) + leap)).max(drive.now()));
-        }
+        drive.settle();
         let now = drive.observer;
         let timed = (now.reads - before.reads).max(1) as f64;
-        all.push(Day {
+        all.push(Point {
+            day: f64::from(day),
             long: (now.long_reads - before.long_reads) as f64 / timed,
             rewritten: now.rewritten as f64 / units as f64,
             failed: (now.failed - before.failed) as f64 / timed,
         });
-        setup.teller.tell(&format!("{}: day {} of {}", plan.name(), day + 1, at.days));
+        drive.read_leap(0..units, (rate * span) as u64);
+        drive.run_until(Nanos(first.0 + Nanos::from_secs(span as u64).0));
+        setup.teller.tell(&format!("{}: day {day} of {}", plan.name(), at.days));
     }
     all
-}
-
-/// Means over weeks of `of`.
-fn weeks(days: &[Day], of: impl Fn(&Day) -> f64) -> Vec<f64> {
-    days.chunks(7).map(|week| week.iter().map(&of).sum::<f64>() / week.len() as f64).collect()
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let plans = at.drives.iter().map(|name| plan(setup, name, &at.size, &[])).collect::<Result<Vec<_>, _>>()?;
-    let lives: Vec<Vec<Day>> = parallel::try_map(setup.threads, plans.len(), |index| Ok::<_, LabError>(days(setup, &at, &plans[index])))?;
+    let lives: Vec<Vec<Point>> = parallel::try_map(setup.threads, plans.len(), |index| Ok::<_, LabError>(days(setup, &at, &plans[index])))?;
     let [rewriter, by_retry, retrier] = &lives[..] else { unreachable!("there are three drives") };
-    let last = |life: &[Day]| life.last().copied().unwrap_or_default();
-    let first_day = |life: &[Day], has: &dyn Fn(&Day) -> bool| life.iter().position(has).map_or(f64::INFINITY, |day| (day + 1) as f64);
-    let long_worst = |life: &[Day]| life.iter().map(|day| day.long).fold(0.0, f64::max);
-    let by_week = weeks(retrier, |day| day.long);
-    let rising = by_week.windows(2).filter(|pair| pair[1] >= pair[0]).count() as f64 / by_week.len().saturating_sub(1).max(1) as f64;
-    let suffers = |life: &Vec<Day>| last(life).rewritten >= 1.0 || by_last_week(life) >= 1e-3;
+    let last = |life: &[Point]| life.last().copied().unwrap_or_default();
+    let first_day =
+        |life: &[Point], has: &dyn Fn(&Point) -> bool| life.iter().find(|point| has(point)).map_or(f64::INFINITY, |point| point.day);
+    let long_worst = |life: &[Point]| life.iter().map(|day| day.long).fold(0.0, f64::max);
+    let fifths: Vec<f64> =
+        retrier.chunks(retrier.len().div_ceil(PARTS)).map(|part| mean(&part.iter().map(|day| day.long).collect::<Vec<_>>())).collect();
+    let rising = share(fifths.windows(2).map(|pair| pair[1] >= pair[0]));
+    let suffers = |life: &Vec<Point>| last(life).rewritten >= 1.0 || last(life).long >= 1e-3;
     let mut findings = Findings::default();
     findings.set("rewritten", last(rewriter).rewritten);
     findings.set("rewritten-by-retry", last(by_retry).rewritten);
@@ -178,23 +177,18 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("days", f64::from(at.days));
     findings.set("reads", reads_of_a_group(&at, &plans[0]));
     findings.set("failed", lives.iter().flatten().map(|day| day.failed).fold(0.0, f64::max));
-    findings.figures.push(pictured(&at, &lives, "Long reads", "% of the reads of a day", |day| 100.0 * day.long));
+    findings.figures.push(pictured(&at, &lives, "Long reads", "% of the reads", |day| 100.0 * day.long));
     findings.figures.push(pictured(&at, &lives, "Data rewritten for reads", "times what the drive holds", |day| day.rewritten));
     Ok(findings)
 }
 
-/// Long reads in the last week of a life.
-fn by_last_week(life: &[Day]) -> f64 {
-    weeks(&life[life.len().saturating_sub(7)..], |day| day.long).last().copied().unwrap_or(0.0)
-}
-
 /// Picture of a figure of all drives, day by day.
-fn pictured(at: &At, lives: &[Vec<Day>], title: &str, unit: &str, of: fn(&Day) -> f64) -> Figure {
-    let curve = |(colour, (name, life)): (usize, (&String, &Vec<Day>))| Curve {
+fn pictured(at: &At, lives: &[Vec<Point>], title: &str, unit: &str, of: fn(&Point) -> f64) -> Figure {
+    let curve = |(colour, (name, life)): (usize, (&String, &Vec<Point>))| Curve {
         label: name.clone(),
         colour,
         dashed: false,
-        points: life.iter().enumerate().map(|(day, figures)| ((day + 1) as f64, of(figures))).collect(),
+        points: life.iter().map(|point| (point.day, of(point))).collect(),
     };
     Figure::Curves(Curves {
         title: title.to_owned(),
