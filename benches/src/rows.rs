@@ -7,7 +7,7 @@ use wordline_engine::Observer;
 use wordline_figures::{Metrics, Scope};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{HostOp, HostRequest, Tolerance};
 
 use crate::seconds;
 
@@ -32,6 +32,8 @@ pub struct Row {
     pub overwrites: f64,
     /// Requests measured.
     pub requests: u64,
+    /// True if the host lets reads of the whole drive take longer.
+    pub is_hinted: bool,
     /// MQSim's requests per second of processor time, as measured on the same drive and load; or why there is none.
     pub peer: Result<f64, &'static str>,
 }
@@ -90,6 +92,8 @@ pub const ROWS: &[Row] = &[
         peer: Err("no modes"),
         ..BASE
     },
+    Row { name: "hinted's base, 16K write", drive: "rlr-ssd", peer: Err("no hints"), ..BASE },
+    Row { name: "hinted, 16K write", drive: "hinted", is_hinted: true, peer: Err("no hints"), ..BASE },
     Row { name: "preemptible reclaim, steady", drive: "mqsim-b-preemptible", peer: Err("no progress"), ..BASE },
     Row { name: "pageftl, physics off, steady", drive: "pageftl", settings: &["cells.physics=false"], peer: NO_CELLS, ..BASE },
     Row { name: "pageftl, physics on, steady", drive: "pageftl", peer: NO_CELLS, ..BASE },
@@ -118,6 +122,7 @@ const BASE: Row = Row {
     sequential: false,
     overwrites: 2.0,
     requests: 1_000_000,
+    is_hinted: false,
     peer: Err("not measured"),
 };
 
@@ -146,6 +151,11 @@ impl Row {
         let mut drive = Watched::new(config, observer(scope));
         drive.construct_filled(filled);
         age.iter().for_each(|age| drive.set_age(age));
+        if self.is_hinted {
+            let sectors = drive.config().exported_units * sectors_per_unit;
+            let hint = HostRequest::hint(0, u32::try_from(sectors).expect("less than 2 TiB"), Tolerance::Longer);
+            drive.serve(&mut std::iter::once(hint), Pace::Closed { depth: 1 }, None);
+        }
         let mut draw = Draw::new(798, Stream::Address, 0);
         let mut mix = Draw::new(798, Stream::Mix, 0);
         let mut next = 0;

@@ -1,7 +1,7 @@
 //! Bench of months of reads: drives that rewrite what is read often, and drives that retry long reads (004 §2, §4 and §5).
 //!
-//! Each step is a stretch in virtual time at a low rate, in which each read is timed, and a leap over the reads of some days, of which a sample is carried out. The errors
-//! of a sampled read are those of the worst of the reads that it stands for, so the share of long reads is that of the stretch.
+//! Each step is a stretch in virtual time at a low rate, in which each read is timed, and a leap over the reads of some days, of which a sample is carried
+//! out. The errors of a sampled read are those of the worst of the reads that it stands for, so the share of long reads is that of the stretch.
 
 use wordline_drive::Pace;
 use wordline_engine::{Event, Observer};
