@@ -320,11 +320,16 @@ impl Gc {
             let state = core.die(die);
             let measures = core.services().measures().of(die).iter().map(|&(_, asked)| asked);
             let rewrites = state.rewrites().iter().chain(state.rewrites().parked().iter()).map(|wanted| wanted.asked);
-            let earliest = rewrites.chain(state.extra_victim()).chain(measures).map(|asked| asked.due).min();
-            match earliest {
-                Some(due) if due <= core.now() => core.wake(die),
-                Some(due) => self.held_until = self.held_until.min(due),
-                None => {}
+            let all = rewrites.chain(state.extra_victim()).chain(measures);
+            // Beside what is due, a die may have work parked that is due later, about which nobody is asked meanwhile.
+            let (mut is_due, mut until) = (false, NEVER);
+            for Asked { due, .. } in all {
+                is_due |= due <= now;
+                until = if due > now { until.min(due) } else { until };
+            }
+            self.held_until = self.held_until.min(until);
+            if is_due {
+                core.wake(die);
             }
         }
     }
