@@ -6,6 +6,7 @@ use crate::state::Core;
 use crate::state::grants;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::rewrites::Rewrite;
 use crate::state::tolerances;
 
 /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first
@@ -41,6 +42,14 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
     }
     if let Some(group) = tolerances::wrong(core) {
         return Err(format!("the units of {group:?} by tolerated latency are not what map and hints come to"));
+    }
+    for (_, state) in core.dies() {
+        let is_of_another = |rewrite: &&Rewrite| {
+            core.groups().use_of(rewrite.group) != Use::Closed || core.groups().erases(rewrite.group) != rewrite.erases
+        };
+        if let Some(rewrite) = state.rewrites().parked().iter().find(is_of_another) {
+            return Err(format!("{rewrite:?} is parked, and its group is {:?}", core.groups().use_of(rewrite.group)));
+        }
     }
     for (die, state) in core.dies() {
         audit_die(core, die, &state.free_groups().collect::<Vec<_>>())?;
