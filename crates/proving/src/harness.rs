@@ -16,9 +16,11 @@ use wordline_units::{Cause, DieId, HostOp, Lpn, Nanos, OpTag, WordlineSet};
 use crate::dice_stops::DiceStops;
 use crate::flash::{Flash, Spot, Stored};
 use crate::grants::Grants;
+use crate::hints::Hints;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Due, Next, Pace, Work};
+use crate::parker::{self, Parker};
 use crate::stand_in::StandIn;
 use crate::swarm::Scenario;
 use crate::twin::{Moved, Twin};
@@ -51,6 +53,7 @@ pub struct Harness {
     offsets: Offsets,
     masks: Masks,
     grants: Grants,
+    hints: Hints,
     /// Erases so far that have spared wordlines.
     pub guarded: u64,
     /// Programs ordered while their die was at another.
@@ -66,16 +69,25 @@ pub struct Harness {
     unanswered: u64,
 }
 
+/// A new core of `scenario`, with those who join its techniques.
+fn firmware(scenario: &Scenario) -> Firmware {
+    let mut ftl = Firmware::new(scenario.config.clone());
+    if scenario.habits.stops_by_dice {
+        ftl.join(Box::new(DiceStops::new(scenario.seed)));
+    }
+    if scenario.habits.has_stand_in {
+        ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));
+    }
+    if scenario.habits.has_parker {
+        ftl.join(Box::new(Parker::new(scenario.seed)));
+    }
+    ftl
+}
+
 impl Harness {
     /// A fresh core.
     pub fn new(scenario: Scenario) -> Harness {
-        let mut ftl = Firmware::new(scenario.config.clone());
-        if scenario.habits.stops_by_dice {
-            ftl.join(Box::new(DiceStops::new(scenario.seed)));
-        }
-        if scenario.habits.has_stand_in {
-            ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));
-        }
+        let ftl = firmware(&scenario);
         let layout = *ftl.layout();
         let flash = Flash::new(layout, &scenario.config.sheet, &scenario.config.factory_bad);
         let sectors = (scenario.config.unit.0 / 512) as u32;
@@ -87,6 +99,7 @@ impl Harness {
             offsets: Offsets::new(&scenario.config, scenario.seed),
             masks: Masks::new(&scenario.config, scenario.seed),
             grants: Grants::new(&scenario.config),
+            hints: Hints::new(&scenario.config, scenario.seed),
             guarded: 0,
             followed: 0,
             requests: 0,
@@ -106,7 +119,9 @@ impl Harness {
             let room = self.twin.outstanding() < self.scenario.habits.depth;
             if room && (self.pace.dice.happens(0.4) || !self.pace.has_something_due(&self.ftl)) {
                 let request = self.request();
+                let request = self.hints.dress(request, self.ftl.is_worn_out());
                 self.submit(request);
+                self.hints.next(self.ftl.map().exported()).into_iter().for_each(|hint| self.submit(hint));
             } else {
                 self.step();
             }
@@ -137,6 +152,63 @@ impl Harness {
             self.requests += 1;
             self.submit(Request { id: self.requests as u32, op: HostOp::Write, lpn, units: most.min(units - lpn), ..BLANK });
         }
+    }
+
+    /// Have a core that is restored from the image of this one go on, if this one is at rest. Returns true if it is. Dice of whoever has joined begin anew.
+    pub fn go_through_image(&mut self) -> bool {
+        let Some(image) = self.ftl.image() else { return false };
+        let (services, waits) = self.ftl.beside_image();
+        let mut back = firmware(&self.scenario);
+        let restored = [
+            back.restore_spared(&self.ftl.spared_wordlines()),
+            back.restore(image),
+            back.restore_lost(self.ftl.lost_sectors()),
+            back.restore_service_tables(services),
+        ];
+        restored.into_iter().for_each(|part| part.expect("it is of the same drive"));
+        back.tick(self.pace.now);
+        back.go_on_from(self.pace.now);
+        back.restore_waits(&waits, self.pace.now).expect("it is of the same drive");
+        assert_eq!(back.beside_image().1, waits, "the waits of the restored core");
+        self.ftl = back;
+        self.twin.forget_parts();
+        driver::converse(self);
+        self.audit();
+        true
+    }
+
+    /// Compare classes of units, and every table, far more often than usual.
+    pub fn look_closely(&mut self) {
+        self.hints.look_closely(30);
+    }
+
+    /// Let time pass until nothing is due any more. The timers of techniques may ring for ever: after `steps`, that is the end.
+    pub fn idle(&mut self, steps: u32) {
+        for _ in 0..steps {
+            if !self.pace.has_something_due(&self.ftl) {
+                break;
+            }
+            self.step();
+        }
+    }
+
+    /// Comparisons of the classes of all units, hints, parked rewrites at present.
+    pub fn hinted(&self) -> [u64; 3] {
+        let parked = self.ftl.rewrites().iter().map(|(_, counts)| counts.parked).sum();
+        [self.hints.compared, u64::from(self.hints.given()), parked]
+    }
+
+    /// Rewrites of a [`Parker`] that have begun before they were due, and later.
+    pub fn begun(&self) -> [u32; 2] {
+        parker::begun(&self.ftl).unwrap_or_default()
+    }
+
+    /// Check what a step may have changed: classes of units, and what is due.
+    fn follow(&mut self) {
+        if self.hints.is_turn(self.ftl.map().exported()) {
+            self.audit();
+        }
+        parker::check(&self.ftl, self.pace.now, self.pace.is_still()).unwrap_or_else(|problem| panic!("{problem}"));
     }
 
     /// Every group that is being written goes on being written, or was closed: none is neither open nor closed. A program that fails gives one up, which is
@@ -173,6 +245,7 @@ impl Harness {
         // What the buffer took in is acknowledged before anything is programmed, so the twin knows what a program carries.
         driver::hear(self);
         driver::converse(self);
+        self.follow();
         for lpn in request.lpn..request.lpn + request.units {
             self.compare(lpn);
         }
@@ -192,6 +265,7 @@ impl Harness {
             Next::Due(due) => self.happen(due),
         }
         driver::converse(self);
+        self.follow();
     }
 
     /// Take notes; returns whether a program is done again.
@@ -471,7 +545,7 @@ impl Harness {
     }
 
     /// Firmware, twin and flash agree on everything.
-    pub fn audit(&self) {
+    pub fn audit(&mut self) {
         for (lpn, spot) in self.twin.spots() {
             self.compare(lpn);
             if let Some(spot) = spot {
@@ -480,6 +554,7 @@ impl Harness {
         }
         let audited = self.ftl.audit(|addr| self.flash.at(self.physical(addr)).map_or(Lpn(u32::MAX), |stored| stored.lpn));
         audited.unwrap_or_else(|problem| panic!("{problem}"));
+        self.hints.compare(&self.ftl, self.pace.now).unwrap_or_else(|problem| panic!("{problem}"));
     }
 }
 

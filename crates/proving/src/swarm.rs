@@ -9,7 +9,7 @@ use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::techniques::declaration::{Declaration, Kind, Need, Param, Table, Value};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Ask;
-use wordline_ftl::techniques::{Choice, DECLARATIONS};
+use wordline_ftl::techniques::{Choice, DECLARATIONS, latency_hints, read_disturb_refresh};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_ftl::wordline_order::WordlineOrder;
 use wordline_units::random::{Draw, Stream};
@@ -47,6 +47,8 @@ pub struct Habits {
     pub is_copying: bool,
     /// True if a [`StandIn`](crate::stand_in::StandIn) joins.
     pub has_stand_in: bool,
+    /// True if a [`Parker`](crate::parker::Parker) joins.
+    pub has_parker: bool,
     /// Share of programs of which the die tells, where it is asked, that many cells are wrong.
     pub odd_programs: f64,
 }
@@ -88,6 +90,8 @@ const ASKING: u32 = 15;
 const ROWS: u32 = 16;
 /// The number of the dice of stand-ins.
 const STAND_INS: u32 = 17;
+/// The number of the dice of drives with hints.
+const HINTED: u32 = 21;
 /// A drive whose groups would hold fewer units, each with the most that an erase spares, has no guarded erases.
 const MASKED_LEAST: u32 = 32;
 
@@ -329,6 +333,7 @@ fn habits(draw: &mut Draw, faulty: bool, exported: u32) -> Habits {
         stops_by_dice: false,
         is_copying: false,
         has_stand_in: false,
+        has_parker: false,
     }
 }
 
@@ -467,6 +472,33 @@ pub(crate) fn stand_in(seed: u64, scenario: &mut Scenario) {
     while config.keeps_data && wordline_ftl::fits(config).is_err() {
         config.sheet.geometry.blocks += 1;
     }
+}
+
+/// The drive of `scenario` with rewrites against read disturb and hints of tolerated latency, and a host that reads. Half of all drives have a
+/// [`Parker`](crate::parker::Parker). `None`: a drive that keeps data has no room for what the techniques write down.
+pub fn hinted(mut scenario: Scenario) -> Option<Scenario> {
+    let draw = &mut Draw::new(scenario.seed, Stream::Mix, HINTED);
+    let config = &mut scenario.config;
+    config.techniques.retain(|choice| !matches!(choice, Choice::ReadDisturbRefresh(_) | Choice::LatencyHints(_)));
+    let reads_max = pick(draw, &[0, 8, 40, 200]);
+    let (trigger_retries, guard) = (if reads_max == 0 { 7 } else { pick(draw, &[0, 0, 9]) }, draw.happens(0.3));
+    config.techniques.push(Choice::ReadDisturbRefresh(read_disturb_refresh::Params {
+        reads_max,
+        trigger_retries,
+        trigger_errors: 0,
+        guard,
+    }));
+    config.techniques.push(tried(&latency_hints::DECLARATION, draw));
+    scenario.habits.has_parker = draw.happens(0.5);
+    if let Some(Choice::LatencyHints(params)) = config.techniques.last_mut()
+        && scenario.habits.has_parker
+    {
+        // What the parker wants done is not dropped.
+        params.on_wait = latency_hints::OnWait::Postpone;
+    }
+    equip(config);
+    scenario.habits.mix = pick(draw, &[[0.3, 0.05, 0.02], [0.2, 0.01, 0.0], [0.5, 0.1, 0.0]]);
+    (!scenario.config.recovers || wordline_ftl::fits(&scenario.config).is_ok()).then_some(scenario)
 }
 
 /// Erases of the drive may spare up to `most` wordlines, or as many as leave some to the data; if they leave too little, none are guarded. Drives of odd seeds

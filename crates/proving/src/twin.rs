@@ -122,6 +122,11 @@ impl Twin {
         self.place(lpn, None, index_of);
     }
 
+    /// The core goes on from its image, which has nothing of units that were trimmed in part.
+    pub fn forget_parts(&mut self) {
+        self.units.values_mut().for_each(|unit| unit.trims = 0);
+    }
+
     /// The trim `request` has been made. Where writes may have been waiting it cannot be told from outside whether a unit has been trimmed whole by now:
     /// `kept` says whether the firmware has it on flash and in the buffer. There it may be again, by a write that has waited.
     pub fn trimmed(&mut self, request: &Request, kept: impl Fn(u32) -> (bool, bool), index_of: impl Fn(Spot) -> usize + Copy) {

@@ -9,6 +9,7 @@ mod determinism;
 mod failing;
 mod guarded;
 mod hashes;
+mod hints;
 mod keys;
 mod last_resort;
 mod masks;
