@@ -18,7 +18,7 @@ const HINTS: u32 = 19;
 /// Number of the first hint: those of other requests are below.
 const FIRST: u32 = 1 << 30;
 /// Units of a core that are compared for each step, in the mean.
-const UNITS: u32 = 4;
+const UNITS: u32 = 8;
 
 /// All classes, the one that tolerates least first.
 const BY_RANK: [Tolerance; 4] = [Tolerance::Default, Tolerance::Shortest, Tolerance::Typical, Tolerance::Longer];

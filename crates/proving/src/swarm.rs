@@ -498,7 +498,7 @@ pub fn hinted(mut scenario: Scenario) -> Option<Scenario> {
     }
     equip(config);
     scenario.habits.mix = pick(draw, &[[0.3, 0.05, 0.02], [0.2, 0.01, 0.0], [0.5, 0.1, 0.0]]);
-    (!scenario.config.recovers || wordline_ftl::fits(&scenario.config).is_ok()).then_some(scenario)
+    (!scenario.config.keeps_data || wordline_ftl::fits(&scenario.config).is_ok()).then_some(scenario)
 }
 
 /// Erases of the drive may spare up to `most` wordlines, or as many as leave some to the data; if they leave too little, none are guarded. Drives of odd seeds

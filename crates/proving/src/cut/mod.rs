@@ -230,6 +230,8 @@ pub struct Tally {
     pub spared: [u64; 3],
     /// Programs ordered while their die was at another; of those, dropped by a power cut before they began.
     pub followed: [u64; 2],
+    /// Parked rewrites at cuts; rewrites against read disturb that were begun after a first cut; comparisons of the classes of all units.
+    pub hinted: [u64; 3],
 }
 
 impl Tally {
@@ -258,6 +260,7 @@ impl Tally {
         self.guarded.iter_mut().zip(other.guarded).for_each(|(a, b)| both(a, b));
         self.spared.iter_mut().zip(other.spared).for_each(|(a, b)| both(a, b));
         self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
+        self.hinted.iter_mut().zip(other.hinted).for_each(|(a, b)| both(a, b));
         self.followed.iter_mut().zip(other.followed).for_each(|(a, b)| both(a, b));
     }
 }

@@ -21,7 +21,7 @@ use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, Nanos, WordlineSet};
+use wordline_units::{Cause, HostOp, Nanos, WordlineSet};
 
 use super::keys::Opened;
 use super::ledger::{LOST, Ledger};
@@ -29,9 +29,11 @@ use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::chain::Chain;
 use crate::dice_stops::DiceStops;
+use crate::hints::Hints;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
+use crate::parker::{self, Parker};
 use crate::stand_in::StandIn;
 use crate::swarm::Scenario;
 use crate::tables;
@@ -94,6 +96,7 @@ pub struct World {
     /// Reads that have asked for something that is lost.
     was_lost: BTreeSet<u32>,
     owed: owed::Owed,
+    hints: Hints,
     failed: failing::Failed,
 }
 
@@ -104,6 +107,9 @@ fn join(ftl: &mut Firmware, scenario: &Scenario) {
     }
     if scenario.habits.has_stand_in {
         ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));
+    }
+    if scenario.habits.has_parker {
+        ftl.join(Box::new(Parker::new(scenario.seed)));
     }
     if scenario.habits.is_copying {
         let by = Hooks::of(&[Hook::Opened, Hook::Unmeasured]);
@@ -150,6 +156,7 @@ impl World {
             rot: None,
             was_lost: BTreeSet::new(),
             owed: owed::Owed::default(),
+            hints: Hints::new(&scenario.config, scenario.seed),
             failed: failing::Failed::default(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
             copies: copies::Copies::new(scenario.seed),
@@ -195,7 +202,11 @@ impl World {
                 let (habits, size) = (&self.scenario.habits, (self.ftl.map().exported(), self.sectors()));
                 let lasting = [HostOp::Write, HostOp::Trim];
                 let request = crate::pace::request(self.requests, habits, size, &lasting, &mut self.pace.dice);
+                let request = self.hints.dress(request, self.ftl.is_worn_out());
                 self.submit(request);
+                if let Some(hint) = self.hints.next(self.ftl.map().exported()).filter(|_| !self.is_dark()) {
+                    self.submit(hint);
+                }
             } else {
                 self.step();
             }
@@ -223,6 +234,12 @@ impl World {
         let counts = self.ftl.spare_counts();
         let sets = [counts.granted, counts.refused.iter().sum(), counts.taken_back + counts.made_plain];
         self.tally.spared.iter_mut().zip(sets).for_each(|(sum, sets)| *sum += sets);
+        let begins_again = self.tally.cuts > 1;
+        for (cause, counts) in self.ftl.rewrites() {
+            self.tally.hinted[0] += counts.parked;
+            self.tally.hinted[1] += if begins_again && cause == Cause::Disturb { counts.begun } else { 0 };
+        }
+        self.tally.hinted[2] += std::mem::take(&mut self.hints.compared);
     }
 
     /// The power goes now; then it comes back. Returns whether the core still takes writes.
@@ -254,6 +271,7 @@ impl World {
         }
         self.nand.count_cut();
         self.copies.cut();
+        self.hints.cut();
         self.note_column(column);
         self.compare_copies()?;
         let [spared, blank] = self.nand.spared();
@@ -271,6 +289,7 @@ impl World {
         self.tally.checkpoints[2] += recovery.settled;
         self.tally.checkpoints[3] += recovery.doubts;
         self.audit()?;
+        self.hints.compare(&self.ftl, self.pace.now)?;
         for lpn in 0..units {
             let addr = self.ftl.map().get(lpn);
             let is_behind = addr != UnitAddr::NONE && self.nand.begins_spared(self.place(addr));
@@ -431,6 +450,20 @@ impl World {
             Next::Due(due) => self.happen(due),
         }
         self.pump();
+        let followed = self.follow();
+        self.fail(followed);
+    }
+
+    /// Check what a step may have changed: classes of units, and what is due.
+    fn follow(&mut self) -> Result<(), String> {
+        if self.is_dark() {
+            // What the dies were told last has not been carried out.
+            return Ok(());
+        }
+        if self.hints.is_turn(self.ftl.map().exported()) {
+            self.hints.compare(&self.ftl, self.pace.now)?;
+        }
+        parker::check(&self.ftl, self.pace.now, self.pace.is_still())
     }
 
     fn pump(&mut self) {

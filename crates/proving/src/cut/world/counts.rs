@@ -15,7 +15,8 @@ use crate::cut::nand::{Nand, Reads};
 pub(super) fn compare(choices: &[Choice], ftl: &Firmware, nand: &mut Nand, seen: &mut [u64; 2]) -> Result<(), String> {
     let of = |choice: &Choice| if let Choice::ReadDisturbRefresh(params) = choice { Some(params.reads_max) } else { None };
     let limit = choices.iter().find_map(of);
-    let Some(limit) = limit else {
+    // Where nothing goes by the count, nothing is written down.
+    let Some(limit) = limit.filter(|&limit| limit > 0) else {
         return Ok(());
     };
     let counts = ftl.learnt("read-disturb-refresh").ok_or("read counts are lost with the technique")?;
