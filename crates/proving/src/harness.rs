@@ -174,6 +174,7 @@ impl Harness {
         self.twin.forget_parts();
         driver::converse(self);
         self.audit();
+        self.follow();
         true
     }
 
@@ -190,6 +191,7 @@ impl Harness {
             }
             self.step();
         }
+        self.follow();
     }
 
     /// Comparisons of the classes of all units, hints, parked rewrites at present.
