@@ -188,3 +188,29 @@ fn do_hints_change_no_flash_operation_of_a_drive_without_the_technique() {
         assert_eq!(plain.1.hash == hinted.1.hash, !postpones, "seed {seed}");
     }
 }
+
+#[test]
+fn do_parked_rewrites_and_hints_come_back_from_the_image_of_a_drive_at_either_clock() {
+    let techniques = [refresh(read_disturb_refresh::Params::by_reads(60)), Choice::LatencyHints(HINTS)];
+    let config = config(5, &techniques);
+    let span = config.exported_units;
+    let mut drive = Watched::new(config.clone(), ());
+    drive.construct_filled(span);
+    let mut load = std::iter::once(hint(0, span, Tolerance::Longer)).chain(mixed(5, span, 0.1).take(12_000));
+    drive.serve(&mut load, Pace::Closed { depth: 16 }, None);
+    drive.settle();
+    let parked = |drive: &Watched<()>| drive.firmware()[0].rewrites().iter().map(|(_, counts)| counts.parked).sum::<u64>();
+    let (image, now, waiting) = (drive.image().expect("it is at rest"), drive.now(), parked(&drive));
+    let anew = Watched::from_image(config.clone(), image.clone(), ()).unwrap_or_else(|problem| panic!("{problem}"));
+    let onward = Watched::from_image_at(config, image.clone(), now, ()).unwrap_or_else(|problem| panic!("{problem}"));
+    for mut back in [anew, onward] {
+        assert_eq!((parked(&back), back.image() == Ok(image.clone())), (waiting, true));
+        // One unit that tolerates nothing has its group looked at again.
+        back.serve(&mut std::iter::once(hint(0, span, Tolerance::Default)), Pace::Closed { depth: 1 }, None);
+        back.settle();
+        assert_eq!(parked(&back), 0);
+        back.audit().unwrap_or_else(|problem| panic!("{problem}"));
+    }
+    println!("{waiting} rewrites were parked");
+    assert!(waiting > 10, "{waiting}");
+}

@@ -6,6 +6,7 @@ mod conformance;
 mod copied;
 mod cuts;
 mod determinism;
+mod disturbed;
 mod failing;
 mod guarded;
 mod hashes;

@@ -1,0 +1,126 @@
+//! Does a host that tolerates long reads lose anything by it? Drives with cells that only read, for months.
+//!
+//! Does not check: what it gains. That is the business of the studies.
+
+use std::sync::Arc;
+
+use wordline_cells::Age;
+use wordline_drive::{Pace, Watched};
+use wordline_flash::tables::Disturb;
+use wordline_ftl::techniques::{Choice, latency_hints, read_disturb_refresh};
+use wordline_plan::Plan;
+use wordline_proving::bench::{self, Tally};
+use wordline_units::{Attributes, HostOp, HostRequest, Nanos, Tolerance};
+
+/// A die of few blocks.
+const SMALL: [&str; 7] = [
+    "flash.channels=1",
+    "flash.dies_per_channel=1",
+    "geometry.planes=1",
+    "geometry.blocks=20",
+    "mapping.over_provisioning=40 %",
+    "buffer.size=1 MiB",
+    "cells.cycles=5000",
+];
+/// Units that are read, of two blocks or so.
+const SPAN: u64 = 1_200;
+/// Reads of each unit in a step.
+const EACH: u64 = 250;
+/// Steps of a life.
+const STEPS: u64 = 24;
+/// Time between two steps: half a year in all.
+const APART: Nanos = Nanos::from_secs(86_400 * 183 / STEPS);
+/// Reads of a block that a search is told to serve: fewer than it does.
+const SEARCHED: u64 = 700_000;
+
+/// What a life has seen.
+#[derive(Debug, Default)]
+struct Life {
+    failed: u64,
+    rewrites: u64,
+    retries: u64,
+    parked: u64,
+    /// Latencies of one read of each unit of the second half at the end, of which nothing was ever hinted.
+    unhinted: Vec<Nanos>,
+}
+
+/// A drive that rewrites what takes retries, and reads that last half a year. `hinted`: units from the first one that tolerate as much as `class` says. It
+/// ends with the first step in which a read fails.
+fn live(seed: u64, (hinted, class): (u64, Tolerance), guard: bool) -> Life {
+    let plan = Plan::load_set("pageftl", &SMALL).unwrap_or_else(|error| panic!("{error}"));
+    let mut config = plan.build();
+    config.seed = seed;
+    let table =
+        Disturb { pe: vec![5_000], retry: vec![1], fails: vec![1], searched: vec![SEARCHED], kept: 15_811_200, ..Disturb::default() };
+    config.firmware.tables.disturb = Some(Arc::new(table));
+    let refresh = read_disturb_refresh::Params { trigger_retries: 1, guard, ..read_disturb_refresh::Params::by_reads(0) };
+    let hints = latency_hints::Params {
+        shortest: Nanos::from_micros(200),
+        typical: Nanos::from_micros(400),
+        longer: Nanos::from_millis(50),
+        on_wait: latency_hints::OnWait::Postpone,
+    };
+    config.firmware.techniques = vec![Choice::ReadDisturbRefresh(refresh), Choice::LatencyHints(hints)];
+    let (units, sectors) = (config.exported_units, config.firmware.unit.0 / 512);
+    let age = config.cells.as_ref().and_then(|cells| cells.age);
+    let mut drive = Watched::new(config, Tally::default());
+    drive.construct_filled(units);
+    age.iter().for_each(|age: &Age| drive.set_age(age));
+    if hinted > 0 {
+        let hint = bench::request(HostOp::Hint, 0, hinted as u32, sectors as u32);
+        let hint = HostRequest { attributes: Attributes::NONE.with_tolerance(class), ..hint };
+        drive.serve(&mut std::iter::once(hint), Pace::Closed { depth: 1 }, None);
+        drive.settle();
+    }
+    let mut life = Life::default();
+    for _ in 0..STEPS {
+        let leapt = drive.read_leap(0..SPAN, SPAN * EACH);
+        life.failed += leapt.failed_host_reads + leapt.failed_moves;
+        life.rewrites += leapt.erases;
+        life.retries += leapt.retries;
+        life.parked = life.parked.max(drive.firmware()[0].rewrites().iter().map(|(_, counts)| counts.parked).sum());
+        if life.failed > 0 {
+            return life;
+        }
+        let until = drive.now() + APART;
+        drive.run_until(until);
+        drive.settle();
+    }
+    drive.observer.reads.clear();
+    let mut reads = (SPAN / 2..SPAN).map(|unit| bench::request(HostOp::Read, unit, 1, sectors as u32));
+    drive.serve(&mut reads, Pace::Closed { depth: 1 }, None);
+    life.unhinted = drive.observer.reads.clone();
+    life
+}
+
+#[test]
+fn does_a_host_that_tolerates_long_reads_lose_data_by_it() {
+    for seed in 1..=2 {
+        let strict = live(seed, (0, Tolerance::Default), true);
+        println!("seed {seed}, no hints: {} failed, {} rewrites, {} retries", strict.failed, strict.rewrites, strict.retries);
+        for class in [Tolerance::Shortest, Tolerance::Typical, Tolerance::Longer] {
+            let life = live(seed, (SPAN, class), true);
+            let Life { failed, rewrites, retries, parked, .. } = life;
+            println!("seed {seed}, {class:?}: {failed} failed, {rewrites} rewrites, {retries} retries, {parked} parked at once");
+            assert_eq!((failed, strict.failed), (0, 0), "seed {seed}, {class:?}");
+            assert!(class != Tolerance::Longer || (parked > 0 && rewrites < strict.rewrites), "seed {seed}");
+        }
+        // What the oracle catches: a host that is believed without a guard.
+        let unguarded = live(seed, (SPAN, Tolerance::Longer), false);
+        println!("seed {seed}, without a guard: {} failed", unguarded.failed);
+        assert!(unguarded.failed > 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn are_reads_of_data_without_a_hint_as_short_as_without_hints() {
+    let [strict, half] = [0, SPAN / 2].map(|hinted| live(3, (hinted, Tolerance::Longer), true));
+    // Data lies in other blocks, so single reads differ: what is compared is how long they take in all, and the longest.
+    let [strictly, halfway] = [&strict, &half].map(|life| life.unhinted.iter().map(|took| took.0).sum::<u64>() as f64 / 1e6);
+    let longest = [&strict, &half].map(|life| life.unhinted.iter().max().copied().expect("there were reads"));
+    let (reads, rewrites) = (strict.unhinted.len(), [strict.rewrites, half.rewrites]);
+    println!(
+        "{reads} reads without a hint: {strictly:.2} ms without hints, {halfway:.2} ms beside them, longest {longest:?}; rewrites {rewrites:?}"
+    );
+    assert!(halfway <= 1.02 * strictly && longest[1] <= longest[0] * 2 && half.parked > 0 && half.rewrites < strict.rewrites);
+}
