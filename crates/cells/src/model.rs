@@ -164,8 +164,11 @@ impl Model {
         let retry = &self.physics.retry;
         let (lost, disturbed) = (retry.entries as u32, retry.disturb_entries as u32);
         let by_turns = 2 * lost.min(disturbed);
-        let (is_disturbed, number) =
-            if entry <= by_turns { (entry > 0 && entry % 2 == 0, entry.div_ceil(2)) } else { (disturbed > lost, entry - by_turns / 2) };
+        let (is_disturbed, number) = if entry <= by_turns {
+            (entry > 0 && entry.is_multiple_of(2), entry.div_ceil(2))
+        } else {
+            (disturbed > lost, entry - by_turns / 2)
+        };
         (if is_disturbed { &retry.disturb_step } else { &retry.step }, number)
     }
 

@@ -71,3 +71,20 @@ fn counts_between_two_references_are_those_of_the_cells_there_and_least_in_the_v
     println!("{number} counts, squared deviations {:.3} in the mean; seed {SEED}", off / number);
     assert!((off / number - 1.0).abs() < 0.35, "counts have the error of a sample, and no more: {}", off / number);
 }
+
+#[test]
+fn entries_for_disturb_take_turns_with_those_for_lost_charge() {
+    let own = chip("tlc48", &[]);
+    let model = chip("tlc48", &["physics.retry.entries=3", "physics.retry.disturb_entries=1", "physics.retry.disturb_step=[\"10 mV\"]"]);
+    let (start, lost) = (own.references(0), |number| own.references(number));
+    let disturbed = {
+        let mut references = start;
+        references[..7].iter_mut().for_each(|reference| *reference += 10.0);
+        references
+    };
+    assert_eq!(model.retry_entries(), 4);
+    assert_eq!([0, 1, 2, 3, 4].map(|entry| model.references(entry)), [start, lost(1), disturbed, lost(2), lost(3)]);
+    let many = chip("tlc48", &["physics.retry.entries=1", "physics.retry.disturb_entries=3", "physics.retry.disturb_step=[\"10 mV\"]"]);
+    let shifts = [1, 2, 3, 4].map(|entry| many.references(entry)[2] - start[2]);
+    assert!(shifts.iter().zip([lost(1)[2] - start[2], 10.0, 20.0, 30.0]).all(|(is, should)| (is - should).abs() < 1e-9), "{shifts:?}");
+}

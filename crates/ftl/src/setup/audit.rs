@@ -44,9 +44,8 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
         return Err(format!("the units of {group:?} by tolerated latency are not what map and hints come to"));
     }
     for (_, state) in core.dies() {
-        let is_of_another = |rewrite: &&Rewrite| {
-            core.groups().use_of(rewrite.group) != Use::Closed || core.groups().erases(rewrite.group) != rewrite.erases
-        };
+        let is_of_another =
+            |rewrite: &Rewrite| core.groups().use_of(rewrite.group) != Use::Closed || core.groups().erases(rewrite.group) != rewrite.erases;
         if let Some(rewrite) = state.rewrites().parked().iter().find(is_of_another) {
             return Err(format!("{rewrite:?} is parked, and its group is {:?}", core.groups().use_of(rewrite.group)));
         }

@@ -115,6 +115,14 @@ fn hints_come_back_in_block_status_and_say_which_have_an_effect() {
 }
 
 #[test]
+fn a_hint_about_read_latency_is_in_effect_where_the_technique_is_on() {
+    let served = served(&["cells.physics=false", "techniques.latency-hints.on=true"], Timing::Off);
+    let answer = served.ask(&json!({ "do": "hint", "read_latency": "longer", "offset": 0, "length": 1 << 20 }));
+    let acts = answer["in_effect"][0].as_str().is_some_and(|effect| effect.starts_with("read_latency"));
+    assert!(acts && answer["only_kept"] == json!([]), "{answer}");
+}
+
+#[test]
 fn priority_hints_choose_the_queue() {
     let served = served(&["cells.physics=false"], Timing::Off);
     served.ask(&json!({ "do": "hint", "offset": 0, "length": 1 << 20, "priority": "urgent" }));

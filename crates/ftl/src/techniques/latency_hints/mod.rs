@@ -112,7 +112,7 @@ impl LatencyHints {
     /// Most retries with which a read of `group` is still tolerated; `None`: not even one try is.
     fn tolerated_retries(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<u32> {
         let tries = self.tolerated(ctx, group)?.0 / self.one_try.0.max(1);
-        Some(u32::try_from(tries).unwrap_or(u32::MAX).checked_sub(1)?)
+        u32::try_from(tries).unwrap_or(u32::MAX).checked_sub(1)
     }
 }
 
