@@ -4,6 +4,7 @@
 
 use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, Observer};
+use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::{Choice, latency_hints, read_disturb_refresh};
 use wordline_proving::bench;
 use wordline_proving::cut::{self, Extent, Tally, failing_trial, spacious, trial_on};
@@ -213,4 +214,30 @@ fn do_parked_rewrites_and_hints_come_back_from_the_image_of_a_drive_at_either_cl
     }
     println!("{waiting} rewrites were parked");
     assert!(waiting > 10, "{waiting}");
+}
+
+#[test]
+fn do_parked_rewrites_cost_writes_no_question() {
+    let techniques = [refresh(read_disturb_refresh::Params::by_reads(40)), Choice::LatencyHints(HINTS)];
+    let config = config(6, &techniques);
+    let (span, cold) = (config.exported_units, config.exported_units * 4 / 5);
+    let mut drive = Watched::new(config, ());
+    drive.construct_filled(span);
+    let reads = (0..2 * cold).map(|read| bench::request(HostOp::Read, read % cold, 1, SECTORS));
+    drive.serve(&mut std::iter::once(hint(0, span, Tolerance::Longer)).chain(reads), Pace::Closed { depth: 16 }, None);
+    drive.settle();
+    let told = |drive: &Watched<()>| {
+        let core = &drive.firmware()[0];
+        let parked: u64 = core.rewrites().iter().map(|(_, counts)| counts.parked).sum();
+        let counts = core.technique_counts();
+        let of = counts.iter().filter(|counts| counts.name == "latency-hints").flat_map(|counts| &counts.questions);
+        (parked, of.filter(|(hook, _)| *hook == Hook::MayWork).map(|(_, answers)| answers.asked).sum::<u64>())
+    };
+    let before = told(&drive);
+    let mut draw = Draw::new(6, Stream::Address, 0);
+    let mut writes = (0..40_000).map(|_| bench::request(HostOp::Write, cold + draw.below(span - cold), 1, SECTORS));
+    drive.serve(&mut writes, Pace::Closed { depth: 16 }, None);
+    println!("parked rewrites, and questions about them: {before:?} before, {:?} after", told(&drive));
+    assert_eq!(told(&drive), before);
+    assert!(before.0 > 100, "{before:?}");
 }
