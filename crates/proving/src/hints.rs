@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use wordline_ftl::config::Config;
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::seam::Ask;
 use wordline_ftl::{Firmware, Request, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, Nanos, Tolerance};
@@ -41,7 +41,7 @@ pub(crate) struct Hints {
 impl Hints {
     /// Creates a host of `seed` for a core of this `config`. It hints where a technique heeds hints, and draws nothing elsewhere.
     pub(crate) fn new(config: &Config, seed: u64) -> Hints {
-        let is_on = config.techniques.iter().any(|choice| matches!(choice, Choice::LatencyHints(_)));
+        let is_on = config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Tolerances));
         let sectors = (config.unit.0 / 512) as u32;
         Hints {
             dice: Draw::new(seed, Stream::Mix, HINTS),

@@ -20,6 +20,7 @@ const MAY: &[(&str, &str)] = &[
     ("crates/proving/src/hashes.rs", "a row of the table of hashes is of one technique beside a bystander"),
     ("crates/proving/src/offsets.rs", "an oracle of one technique"),
     ("crates/proving/src/cut/world/counts.rs", "an oracle of one technique"),
+    ("crates/proving/src/swarm.rs", "drives whose rewrites against read disturb wait for hints are drawn for the oracle of both"),
     ("crates/proving/src/cut/world/copies.rs", "an oracle of one technique, beside that of provenance"),
     (
         "crates/proving/src/cut/mod.rs",
