@@ -154,7 +154,8 @@ impl Harness {
         }
     }
 
-    /// Have a core that is restored from the image of this one go on, if this one is at rest. Returns true if it is. Dice of whoever has joined begin anew.
+    /// Have a core that is restored from the image of this one go on, if this one is at rest. Returns true if it is. Dice of techniques
+    /// that have joined begin anew.
     pub fn go_through_image(&mut self) -> bool {
         let Some(image) = self.ftl.image() else { return false };
         let (services, waits) = self.ftl.beside_image();

@@ -1,7 +1,7 @@
-//! A host that hints at the latency of reads that it tolerates, by dice, and a map of what it has said.
+//! A host that hints at the latency of reads that it tolerates, by dice, and a map of its hints.
 //!
-//! Checks: the valid units of each class in each block group are those that the map comes to, wherever data moves and whatever becomes stale. A unit that a hint
-//! covers in part becomes stricter, and never more tolerant. Does not check: what techniques make of the classes.
+//! Checks: the valid units of each class in each block group are those that the map comes to, wherever data moves and whatever becomes stale. A unit that a
+//! hint covers in part becomes stricter, and never more tolerant. Uses that techniques make of the classes are not checked.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A technique that wants groups rewritten by an instant, and has all rewrites of most groups parked until then.
 //!
-//! Checks: nobody is asked about work that is due; work that is due starts as soon as nothing is under way and its die has room, whatever is answered; until
-//! then it wants to be told the time no later than that. Does not check: the order of what is due at once.
+//! Checks: no technique is asked about work that is due; work that is due starts as soon as nothing is under way and its die has room, whatever is
+//! answered; until then it wants to be told the time no later than that. The order of work that is due at once is not checked.
 
 use std::collections::BTreeMap;
 

@@ -493,7 +493,7 @@ pub fn hinted(mut scenario: Scenario) -> Option<Scenario> {
     if let Some(Choice::LatencyHints(params)) = config.techniques.last_mut()
         && scenario.habits.has_parker
     {
-        // What the parker wants done is not dropped.
+        // Wishes of the parker are not dropped.
         params.on_wait = latency_hints::OnWait::Postpone;
     }
     equip(config);

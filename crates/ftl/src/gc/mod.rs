@@ -321,7 +321,7 @@ impl Gc {
             let measures = core.services().measures().of(die).iter().map(|&(_, asked)| asked);
             let rewrites = state.rewrites().iter().chain(state.rewrites().parked().iter()).map(|wanted| wanted.asked);
             let all = rewrites.chain(state.extra_victim()).chain(measures);
-            // Beside what is due, a die may have work parked that is due later, about which nobody is asked meanwhile.
+            // Beside what is due, a die may have work parked that is due later, about which no technique is asked meanwhile.
             let (mut is_due, mut until) = (false, NEVER);
             for Asked { due, .. } in all {
                 is_due |= due <= now;

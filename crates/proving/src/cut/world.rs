@@ -19,7 +19,7 @@ use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
-use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Request, Said, UnitAddr};
+use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Recovery, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, HostOp, Nanos, WordlineSet};
 
@@ -281,13 +281,7 @@ impl World {
         if self.rot.is_none() {
             counts::compare(&self.scenario.config.techniques, &self.ftl, &mut self.nand, &mut self.tally.counts)?;
         }
-        let recovery = self.ftl.recovery().expect("it has come back");
-        if recovery.checkpoint < whole && self.rot.is_none() {
-            return Err(format!("checkpoint {whole:?} was whole, and it comes back by {recovery:?}"));
-        }
-        self.tally.checkpoints[1] += u64::from(recovery.checkpoint.is_some());
-        self.tally.checkpoints[2] += recovery.settled;
-        self.tally.checkpoints[3] += recovery.doubts;
+        let recovery = self.count_recovery(whole)?;
         self.audit()?;
         self.hints.compare(&self.ftl, self.pace.now)?;
         for lpn in 0..units {
@@ -313,6 +307,18 @@ impl World {
         self.broken.take().map_or(Ok(()), Err)?;
         self.tally.worn_out += u64::from(self.ftl.is_worn_out());
         Ok(!self.ftl.is_worn_out())
+    }
+
+    /// Counts the recovery of the core, before which `whole` was the newest complete checkpoint.
+    fn count_recovery(&mut self, whole: Option<u64>) -> Result<Recovery, String> {
+        let recovery = self.ftl.recovery().expect("it has come back");
+        if recovery.checkpoint < whole && self.rot.is_none() {
+            return Err(format!("checkpoint {whole:?} was whole, and it comes back by {recovery:?}"));
+        }
+        self.tally.checkpoints[1] += u64::from(recovery.checkpoint.is_some());
+        self.tally.checkpoints[2] += recovery.settled;
+        self.tally.checkpoints[3] += recovery.doubts;
+        Ok(recovery)
     }
 
     /// Breaks off what the dies do.
@@ -457,7 +463,7 @@ impl World {
     /// Check what a step may have changed: classes of units, and what is due.
     fn follow(&mut self) -> Result<(), String> {
         if self.is_dark() {
-            // What the dies were told last has not been carried out.
+            // Orders that the dies were given last have not been carried out.
             return Ok(());
         }
         if self.hints.is_turn(self.ftl.map().exported()) {

@@ -30,10 +30,10 @@ const EACH: u64 = 250;
 const STEPS: u64 = 24;
 /// Time between two steps: half a year in all.
 const APART: Nanos = Nanos::from_secs(86_400 * 183 / STEPS);
-/// Reads of a block that a search is told to serve: fewer than it does.
+/// Reads of a block up to which a search counts as serving: fewer than it does.
 const SEARCHED: u64 = 700_000;
 
-/// What a life has seen.
+/// Counts of a life.
 #[derive(Debug, Default)]
 struct Life {
     failed: u64,
@@ -44,7 +44,7 @@ struct Life {
     unhinted: Vec<Nanos>,
 }
 
-/// A drive that rewrites what takes retries, and reads that last half a year. `hinted`: units from the first one that tolerate as much as `class` says. It
+/// A drive that rewrites what takes retries, and reads that last half a year. `hinted`: units from the first one that tolerate as much as those of `class`. It
 /// ends with the first step in which a read fails.
 fn live(seed: u64, (hinted, class): (u64, Tolerance), guard: bool) -> Life {
     let plan = Plan::load_set("pageftl", &SMALL).unwrap_or_else(|error| panic!("{error}"));
@@ -105,7 +105,7 @@ fn does_a_host_that_tolerates_long_reads_lose_data_by_it() {
             assert_eq!((failed, strict.failed), (0, 0), "seed {seed}, {class:?}");
             assert!(class != Tolerance::Longer || (parked > 0 && rewrites < strict.rewrites), "seed {seed}");
         }
-        // What the oracle catches: a host that is believed without a guard.
+        // The oracle catches this: a host that is believed without a guard.
         let unguarded = live(seed, (SPAN, Tolerance::Longer), false);
         println!("seed {seed}, without a guard: {} failed", unguarded.failed);
         assert!(unguarded.failed > 0, "seed {seed}");

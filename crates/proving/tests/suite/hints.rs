@@ -15,7 +15,7 @@ use wordline_proving::swarm::{hinted, scenario};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Attributes, Cause, FlashOp, HostOp, HostRequest, Nanos, Tolerance};
 
-/// What runs have seen: comparisons of classes, hints, parked rewrites after a run, restored cores, rewrites begun before they were due and later.
+/// Counts of runs: comparisons of classes, hints, parked rewrites after a run, restored cores, rewrites begun before they were due and later.
 type Seen = [u64; 6];
 
 fn run(seed: u64) -> Seen {
@@ -140,7 +140,7 @@ impl Observer for Flash {
     }
 }
 
-/// What a drive with these techniques does under this load: the hash of its log, and its flash operations.
+/// Work of a drive with these techniques under this load: the hash of its log, and its flash operations.
 fn done(config: Config, load: impl Iterator<Item = HostRequest>) -> (u64, Flash) {
     let span = config.exported_units;
     let mut drive = Watched::new(config, Flash::default());
