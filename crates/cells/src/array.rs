@@ -137,6 +137,8 @@ pub struct CellArray {
     warmth: Vec<Warmth>,
     temperature: Celsius,
     lives: Vec<Life>,
+    /// Instant after which no life has one, as far as it is known; `None`: some have been written since.
+    settled: Option<Nanos>,
     /// Retention of the pages with a preset age, in seconds at the reference temperature.
     aged: f64,
     wordlines_per_layer: u32,
@@ -206,6 +208,7 @@ impl CellArray {
             warmth: vec![Warmth { since: Nanos::ZERO, before: 0.0, pace: model.kept(1.0, temperature) }],
             temperature,
             lives: vec![Life::default(); blocks],
+            settled: Some(Nanos::ZERO),
             aged: 0.0,
             wordlines_per_layer: shape.wordlines_per_layer,
             bits,
@@ -235,6 +238,7 @@ impl CellArray {
             model: Arc::clone(&self.model),
             die,
             lives: vec![Life::default(); self.lives.len()],
+            settled: Some(Nanos::ZERO),
             aged: 0.0,
             warmth: self.warmth.clone(),
             grid: Grid::vendor(&self.model, self.temperature),
@@ -290,6 +294,7 @@ impl CellArray {
         let history = self.model.cycled(age.cycles, age.dwell, at);
         self.reliefs = Reliefs::default();
         self.aged = self.model.kept(age.retention, at);
+        self.settled = None;
         for (block, life) in self.lives.iter_mut().enumerate() {
             *life = Life {
                 erase: history.erase,
@@ -340,6 +345,11 @@ impl CellArray {
 
     /// Moves all recorded times that lie after `now` to `now`, for a clock that ran ahead of the drive's.
     pub fn settle(&mut self, now: Nanos) {
+        // A drive that only reads comes to rest often, and has written nothing meanwhile.
+        if self.settled.is_some_and(|settled| settled <= now) {
+            return;
+        }
+        self.settled = Some(now);
         for life in &mut self.lives {
             life.erased = life.erased.min(now);
             life.first = life.first.min(now);
@@ -428,6 +438,7 @@ impl CellArray {
     /// Programs the wordline of `page` of `block`. `is_first`: it is the first since the block's erase.
     pub fn program(&mut self, block: u32, page: u32, is_first: bool, now: Nanos, settings: &Settings) -> Took {
         self.keep_course(block, page, settings);
+        self.settled = None;
         let physics = self.model.physics();
         let life = &mut self.lives[block as usize];
         if is_first {
@@ -453,6 +464,7 @@ impl CellArray {
     pub fn erase_guarded(&mut self, block: u32, now: Nanos, spared: WordlineSet) -> Took {
         self.courses.erase(block);
         self.carried.erase(block);
+        self.settled = None;
         let life = &mut self.lives[block as usize];
         let before = history(life, 0.0);
         let erasing =
@@ -529,6 +541,7 @@ impl CellArray {
         }
         self.courses = lives.courses;
         self.lives = lives.lives;
+        self.settled = None;
         self.aged = lives.aged;
         self.noise.resume(lives.noise);
         self.memory.forget();

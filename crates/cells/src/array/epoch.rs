@@ -156,6 +156,7 @@ impl CellArray {
         let physics = self.model.physics();
         let epoch = self.epoch.as_ref().expect("a leap goes on from an epoch");
         let used = &epoch.used[like as usize];
+        self.settled = None;
         let life = &mut self.lives[block as usize];
         if is_renewed {
             for instant in [&mut life.erased, &mut life.first, &mut life.last] {
