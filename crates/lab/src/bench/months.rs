@@ -3,7 +3,7 @@
 //! Each step is a stretch in virtual time at a low rate, in which each read is timed, and a leap over the reads of some days, of which a sample is carried
 //! out. The errors of a sampled read are those of the worst of the reads that it stands for, so the share of long reads is that of the stretch.
 
-use wordline_drive::Pace;
+use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_pages::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_plan::Plan;
@@ -82,16 +82,11 @@ struct Watch {
     reads: u64,
     long_reads: u64,
     failed: u64,
-    /// Units moved against read disturb.
-    rewritten: u64,
 }
 
 impl Observer for Watch {
     fn observe(&mut self, at: Nanos, event: &Event) {
         let Event::Flash(done) = event else { return };
-        if done.cause == Cause::Disturb && done.op != FlashOp::Read {
-            self.rewritten += u64::from(done.moved_units);
-        }
         if self.is_timed && done.op == FlashOp::Read && done.cause == Cause::Host {
             self.reads += 1;
             self.long_reads += u64::from(at - done.issued > self.long);
@@ -115,7 +110,7 @@ struct Point {
 fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Point> {
     let config = plan.build();
     let units = config.exported_units;
-    let watch = Watch { long: Nanos((at.long * 1e3) as u64), is_timed: false, reads: 0, long_reads: 0, failed: 0, rewritten: 0 };
+    let watch = Watch { long: Nanos((at.long * 1e3) as u64), is_timed: false, reads: 0, long_reads: 0, failed: 0 };
     let mut drive = Prepared::filled(config, units, watch).aged();
     let bytes = drive.unit_bytes().0;
     let rate = at.rate * (units * bytes) as f64 / GIB;
@@ -139,7 +134,7 @@ fn days(setup: &Setup, at: &At, plan: &Plan) -> Vec<Point> {
         all.push(Point {
             day: f64::from(day),
             long: (now.long_reads - before.long_reads) as f64 / timed,
-            rewritten: now.rewritten as f64 / units as f64,
+            rewritten: rewritten(&drive) / units as f64,
             failed: (now.failed - before.failed) as f64 / timed,
         });
         drive.read_leap(0..units, (rate * span) as u64);
@@ -180,6 +175,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.figures.push(pictured(&at, &lives, "Long reads", "% of the reads", |day| 100.0 * day.long));
     findings.figures.push(pictured(&at, &lives, "Data rewritten for reads", "times what the drive holds", |day| day.rewritten));
     Ok(findings)
+}
+
+/// Units that `drive` has rewritten for reads: all of each block group, as a drive that is full and only read holds nothing stale. Leaps show no events.
+fn rewritten(drive: &Watched<Watch>) -> f64 {
+    let begun: u64 = drive.rewrites().iter().filter(|(cause, _)| *cause == Cause::Disturb).map(|(_, counts)| counts.begun).sum();
+    begun as f64 * f64::from(drive.firmware()[0].layout().data_units)
 }
 
 /// Picture of a figure of all drives, day by day.
