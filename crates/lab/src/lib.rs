@@ -59,5 +59,5 @@ pub const STUDIES: &[(&str, &str)] = embedded! {
     "realwear.markers" "ort.references" "retries" "rcftl.copyback" "osr.reprogram" "evanesco.locks" "gerase.planar" "nand.mlc"
     "cube.ispp" "gerase.modes" "gerase.example" "flash.paths" "cube.qlc" "rlr.density" "evanesco.drives" "vertrace" "cube.drives"
     "realwear.drives" "boundedread.drives" "fastcopy.drives" "longlive.drives" "psr.drives" "paftl.drives" "rcftl.throughput" "rcftl.modes"
-    "longftl.drives"
+    "longftl.drives" "rlr.long"
 };
