@@ -70,6 +70,18 @@ pub(super) fn settings(plan: &Plan, layers: u32, other: &Sections) -> Vec<String
         let spared = guard.wordlines.value.0.iter().map(|count| in_proportion(*count, own, layers)).collect();
         set("guard.wordlines", List::<u32>(spared).write());
     }
+    if let Some(cells) = &plan.config().cells {
+        let profile = &cells.physics.profile;
+        // A list of one value is that of all h-layers.
+        if profile.offset.len() > 1 {
+            let offset: Vec<String> = picked(&profile.offset, own, layers).iter().map(|shift| format!("\"{shift} mV\"")).collect();
+            set("physics.profile.offset", format!("[{}]", offset.join(", ")));
+        }
+        if profile.width.len() > 1 {
+            let width: Vec<String> = picked(&profile.width, own, layers).iter().map(|width| format!("{width:?}")).collect();
+            set("physics.profile.width", format!("[{}]", width.join(", ")));
+        }
+    }
     for (key, count) in sections.techniques.wordlines() {
         // A count that is there stays one: a block that may lose some wordline is not one that may lose none.
         set(&key, in_proportion(count, own, layers).max(count.min(1)).to_string());
