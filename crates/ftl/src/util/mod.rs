@@ -3,6 +3,7 @@
 pub(crate) mod divisor;
 pub(crate) mod index;
 pub(crate) mod list;
+pub(crate) mod packed;
 pub(crate) mod permutation;
 mod slot;
 

@@ -15,6 +15,7 @@ use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why, ignores};
+use crate::util::packed::{pack, unpack};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -39,9 +40,6 @@ const DOUBT: u16 = 16;
 
 /// Tries that the entry is taken to cost a read that began elsewhere: itself and, as often as not, another.
 const TRIES: u64 = 2;
-
-/// Entries kept in one number of an image.
-const PACKED: usize = 4;
 
 /// Table of the entry that was right last, for each h-layer of each block.
 #[derive(Clone, Debug)]
@@ -88,18 +86,11 @@ impl Technique for LayerReadOffsets {
     }
 
     fn image(&self) -> Vec<u32> {
-        let packed = |entries: &[u8]| entries.iter().rev().fold(0, |word, &entry| word << 8 | u32::from(entry));
-        self.entries.chunks(PACKED).map(packed).collect()
+        pack(&self.entries)
     }
 
     fn restore(&mut self, state: &[u32]) -> bool {
-        if state.len() != self.entries.len().div_ceil(PACKED) {
-            return false;
-        }
-        for (entries, word) in self.entries.chunks_mut(PACKED).zip(state) {
-            entries.copy_from_slice(&word.to_le_bytes()[..entries.len()]);
-        }
-        true
+        unpack(state, &mut self.entries)
     }
 
     fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {
