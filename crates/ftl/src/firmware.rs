@@ -15,7 +15,6 @@ use crate::recovery::flash_reader::{FlashReader, Held};
 use crate::recovery::salvage::Doubtful;
 use crate::recovery::{self, Recovery, Trust};
 use crate::sanitise::keys::Key;
-
 use crate::setup::{self, image::Image, leap::Skipped, waits::WaitTables};
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};

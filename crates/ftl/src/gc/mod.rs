@@ -301,7 +301,12 @@ impl Gc {
             return Start::Now;
         }
         let waiting = Waiting { since, reads: core.die(die).reads().next_priority() };
-        let start = panel.start(&ctx(core), &Work { kind, cause, due }, &waiting);
+        // Only rewrites can be dropped, or parked: nothing would bring other work back.
+        let start = match (panel.start(&ctx(core), &Work { kind, cause, due }, &waiting), kind) {
+            (start @ (Start::Dropped | Start::Parked), WorkKind::Rewrite(_)) => start,
+            (Start::Dropped | Start::Parked, WorkKind::Collect(_) | WorkKind::Measure { .. }) => Start::Later,
+            (start @ (Start::Later | Start::Now), _) => start,
+        };
         if matches!(start, Start::Later | Start::Parked) {
             self.held_until = self.held_until.min(due);
             self.has_held = true;

@@ -88,7 +88,7 @@ scales! {
     }
     /// Start of a piece of work, in rising order.
     Start from Dropped to Now {
-        /// The work is not done. It may be wanted again.
+        /// The rewrite is not done. It may be wanted again. Other work waits.
         Dropped,
         /// The work waits, and is not looked at until something happens to its group: a read with more retries than
         /// [`Technique::retries_borne`](super::seam::Technique::retries_borne), a hint, or its deadline. Only rewrites are parked; other work waits.
