@@ -241,7 +241,7 @@ impl Host {
         for core in 0..self.cores {
             let Some(request) = self.cut(asked, core, first, units) else { continue };
             way.ftls[core as usize].prefetch(&request);
-            // A hint is one entry of a map, however many units it covers.
+            // The controller keeps ranges: a hint is one command, however many units it covers.
             let units = if asked.op == HostOp::Hint { 0 } else { request.units };
             let cost = command + self.costs.unit * u64::from(units);
             let done = way.device.occupy_core(core, now, cost);

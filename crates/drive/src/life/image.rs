@@ -254,8 +254,7 @@ fn restore_parts(machine: &mut Machine, image: Image) -> Result<(), &'static str
 }
 
 /// Creates a drive as [`from_image`] does, at the instant `now` at which the image was taken: the content of the cells is as old as it was then.
-pub(crate) fn from_image_at(config: Config, image: Image, now: Nanos, events: Events) -> Result<Machine, ImageError> {
-    let mut image = image;
+pub(crate) fn from_image_at(config: Config, mut image: Image, now: Nanos, events: Events) -> Result<Machine, ImageError> {
     let waits = std::mem::take(&mut image.waits);
     let mut machine = restored(config, image, events)?;
     machine.run_until(now, None);

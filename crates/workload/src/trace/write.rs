@@ -59,7 +59,7 @@ impl OutputFormat {
     }
 }
 
-/// What each of [`OutputFormat::ALL`] carries: times, operations, addresses, volumes, latency, unit access, and priority with security and tolerance.
+/// Contents of each of [`OutputFormat::ALL`]: times, operations, addresses, volumes, latency, unit access, and priority with security and tolerance.
 pub(crate) const CARRIED: [[&str; 7]; OutputFormat::ALL.len()] = [
     ["100 ns steps", "read, write", "bytes", "names", "100 ns steps", "no", "no"],
     ["whole ns", "read, write", "whole sectors", "numbers", "no", "no", "no"],
