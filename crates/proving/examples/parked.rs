@@ -27,7 +27,7 @@ fn main() {
     let units = DIES * u64::from(BLOCKS * PAGES);
     let mut config = bench::drive(shape::sheet(BLOCKS, PAGES), 2, 2, units * 15 / 16);
     config.firmware.techniques = vec![
-        Choice::ReadDisturbRefresh(read_disturb_refresh::Params::by_reads(4)),
+        Choice::ReadDisturbRefresh(read_disturb_refresh::Params { guard: true, ..read_disturb_refresh::Params::by_reads(4) }),
         Choice::LatencyHints(latency_hints::Params {
             shortest: Nanos::from_micros(200),
             typical: Nanos::from_micros(400),

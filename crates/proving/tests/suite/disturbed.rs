@@ -105,10 +105,10 @@ fn does_a_host_that_tolerates_long_reads_lose_data_by_it() {
             assert_eq!((failed, strict.failed), (0, 0), "seed {seed}, {class:?}");
             assert!(class != Tolerance::Longer || (parked > 0 && rewrites < strict.rewrites), "seed {seed}");
         }
-        // The oracle catches this: a host that is believed without a guard.
+        // Without a guard a host is not believed: 3 and 2 reads failed when it was.
         let unguarded = live(seed, (SPAN, Tolerance::Longer), false);
-        println!("seed {seed}, without a guard: {} failed", unguarded.failed);
-        assert!(unguarded.failed > 0, "seed {seed}");
+        println!("seed {seed}, without a guard: {} failed, {} parked", unguarded.failed, unguarded.parked);
+        assert_eq!((unguarded.failed, unguarded.parked, unguarded.rewrites), (0, 0, strict.rewrites), "seed {seed}");
     }
 }
 

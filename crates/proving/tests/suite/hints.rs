@@ -151,6 +151,11 @@ fn done(config: Config, load: impl Iterator<Item = HostRequest>) -> (u64, Flash)
     (drive.log().hash(), drive.observer.clone())
 }
 
+/// A limit of reads, with the guard without which nothing is left to wait.
+fn guarded(reads_max: u32) -> read_disturb_refresh::Params {
+    read_disturb_refresh::Params { guard: true, ..read_disturb_refresh::Params::by_reads(reads_max) }
+}
+
 fn refresh(params: read_disturb_refresh::Params) -> Choice {
     Choice::ReadDisturbRefresh(params)
 }
@@ -177,7 +182,7 @@ fn does_a_run_without_hints_do_what_a_drive_without_the_technique_does() {
 #[test]
 fn do_hints_change_no_flash_operation_of_a_drive_without_the_technique() {
     for (seed, postpones) in [(1, false), (2, false), (3, false), (1, true)] {
-        let techniques = [refresh(read_disturb_refresh::Params::by_reads(60)), Choice::LatencyHints(HINTS)];
+        let techniques = [refresh(guarded(60)), Choice::LatencyHints(HINTS)];
         let [plain, hinted] = [false, true].map(|hints| {
             let config = config(seed, &techniques[..1 + usize::from(postpones)]);
             let span = config.exported_units;
@@ -192,7 +197,7 @@ fn do_hints_change_no_flash_operation_of_a_drive_without_the_technique() {
 
 #[test]
 fn do_parked_rewrites_and_hints_come_back_from_the_image_of_a_drive_at_either_clock() {
-    let techniques = [refresh(read_disturb_refresh::Params::by_reads(60)), Choice::LatencyHints(HINTS)];
+    let techniques = [refresh(guarded(60)), Choice::LatencyHints(HINTS)];
     let config = config(5, &techniques);
     let span = config.exported_units;
     let mut drive = Watched::new(config.clone(), ());
@@ -218,7 +223,7 @@ fn do_parked_rewrites_and_hints_come_back_from_the_image_of_a_drive_at_either_cl
 
 #[test]
 fn do_parked_rewrites_cost_writes_no_question() {
-    let techniques = [refresh(read_disturb_refresh::Params::by_reads(40)), Choice::LatencyHints(HINTS)];
+    let techniques = [refresh(guarded(40)), Choice::LatencyHints(HINTS)];
     let config = config(6, &techniques);
     let (span, cold) = (config.exported_units, config.exported_units * 4 / 5);
     let mut drive = Watched::new(config, ());

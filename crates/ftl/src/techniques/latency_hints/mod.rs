@@ -17,6 +17,7 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Start, abstain};
 use crate::techniques::seam::{Ask, Card, Ctx, EraseReport, Memo, News, Persists, ReadReport, Technique, ignores};
 use crate::techniques::work::{Waiting, Work, WorkKind};
+use crate::util::packed::{pack, unpack};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -29,7 +30,7 @@ pub const DECLARATION: Declaration = Declaration {
         persists: Persists::Nothing(
             "hints are gone at a power cut: until the host gives them again nothing is tolerated, and postponed rewrites are wanted at once",
         ),
-        limits: "acts only beside read-disturb-refresh, and on nothing but its rewrites; the latency of a group is that of its longest read so far, so a page that has \
+        limits: "acts only beside read-disturb-refresh with its guard, and on nothing but its rewrites; the latency of a group is that of its longest read so far, so a page that has \
                  not been read may take longer; waiting in queues is not counted; one unit without a hint has its whole group rewritten",
     },
     about: "postpones rewrites against read disturb while the host tolerates reads as long as those of the block.",
@@ -91,9 +92,6 @@ pub struct LatencyHints {
     most: Vec<u8>,
 }
 
-/// Bytes of a word of the image.
-const PACKED: usize = 4;
-
 impl LatencyHints {
     /// Creates the technique for the groups of the `site`.
     pub fn new(site: &Site<'_>, params: Params) -> Self {
@@ -122,18 +120,11 @@ impl Technique for LatencyHints {
     }
 
     fn image(&self) -> Vec<u32> {
-        let packed = |most: &[u8]| most.iter().rev().fold(0, |word, &most| word << 8 | u32::from(most));
-        self.most.chunks(PACKED).map(packed).collect()
+        pack(&self.most)
     }
 
     fn restore(&mut self, state: &[u32]) -> bool {
-        if state.len() != self.most.len().div_ceil(PACKED) {
-            return false;
-        }
-        for (most, word) in self.most.chunks_mut(PACKED).zip(state) {
-            most.copy_from_slice(&word.to_le_bytes()[..most.len()]);
-        }
-        true
+        unpack(state, &mut self.most)
     }
 
     fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {

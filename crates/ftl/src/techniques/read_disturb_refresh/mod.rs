@@ -4,11 +4,11 @@
 //! or correct many bits. At a trigger the block's data is moved and the block erased, which resets the disturb.
 //!
 //! ```text
-//!   reads_max │ trigger_retries │ trigger_errors ──► rewrite: at once; without a deadline where all valid data is hinted
+//!   reads_max │ trigger_retries │ trigger_errors ──► rewrite: at once; without a deadline where all valid data is hinted, and guarded
 //!   guard: reads that a search serves │ a search ──► rewrite: at once
 //! ```
 //!
-//! A rewrite without a deadline is for techniques that hold it back. The guard ends that: it is where data would be lost.
+//! A rewrite without a deadline is for techniques that hold it back, and there is none without the guard: that is where data would be lost.
 //!
 //! The counts outlast a power cut in steps of an eighth of the limit. Afterwards every block passes for one that was about to complete its step, so its next
 //! read completes it and is written down. To round down instead would be no bound at all: a drive that loses its power often enough would rewrite nothing.
@@ -37,7 +37,8 @@ pub const DECLARATION: Declaration = Declaration {
         persists: Persists::Memos("page reads since the last erase, written down at each eighth of the limit"),
         limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it; \
                  a drive that is worn out may have no room to write counts down; each power cut may add an eighth of the limit to what a block counts that is \
-                 read before the next one; reads of a block for GC do not trigger",
+                 read before the next one; reads of a block for GC do not trigger; a trigger that data has just after program rewrites its block \
+                 again and again",
     },
     about: "rewrite a block that has been read so often since its last erase that read disturb nears the limit of error correction.",
     params: Params::ALL,
@@ -96,6 +97,8 @@ pub struct ReadDisturbRefresh {
     reads: Vec<u32>,
     /// Reads that a block stands, by the chip's table.
     table: Option<Arc<Disturb>>,
+    /// Least number of reads that has a group rewritten.
+    least: Option<u32>,
     /// Reads of a group from one memo to the next; 0: nothing goes by the count.
     step: u32,
 }
@@ -104,10 +107,10 @@ impl ReadDisturbRefresh {
     /// Creates the technique for the groups of the `site`.
     pub fn new(site: &Site<'_>, params: Params) -> Self {
         let table = site.tables.disturb.clone().filter(|table| params.guard && !table.searched.is_empty());
-        let least = table.iter().flat_map(|table| &table.searched).map(|&reads| u32::try_from(reads).unwrap_or(u32::MAX));
-        let limit = least.chain(Some(params.reads_max).filter(|&reads| reads > 0)).min();
-        let step = limit.map_or(0, |limit| (limit / STEPS).max(1));
-        ReadDisturbRefresh { params, reads: vec![0; site.layout.group_count()], table, step }
+        let guards = table.iter().flat_map(|table| &table.searched).map(|&reads| u32::try_from(reads).unwrap_or(u32::MAX));
+        let least = guards.chain([params.reads_max]).filter(|&reads| reads > 0).min();
+        let step = least.map_or(0, |least| (least / STEPS).max(1));
+        ReadDisturbRefresh { params, reads: vec![0; site.layout.group_count()], table, least, step }
     }
 
     /// True if the last `times` reads of `group` have brought their number to a multiple of `every`, or beyond one; 0: there are none.
@@ -119,7 +122,8 @@ impl ReadDisturbRefresh {
     /// True if the read of `report` shows that its data stands hardly any more of them.
     fn is_guarded(&self, ctx: &Ctx<'_>, report: &ReadReport) -> bool {
         let group = report.at.group;
-        let searched = || self.table.as_ref()?.searched(ctx.view.erases(group));
+        // A bin that promises nothing guards nothing: each read would have the group rewritten.
+        let searched = || self.table.as_ref()?.searched(ctx.view.erases(group)).filter(|&most| most > 0);
         let is_read_out = || searched().is_some_and(|most| u64::from(self.reads[group.index()]) >= most);
         self.params.guard && (report.last == ReadTry::SEARCH || is_read_out())
     }
@@ -138,7 +142,7 @@ impl Technique for ReadDisturbRefresh {
     }
 
     fn reads_most(&self) -> Option<u32> {
-        (self.params.reads_max > 0).then_some(self.params.reads_max)
+        self.least
     }
 
     fn doubt(&self) -> Option<String> {
@@ -211,7 +215,7 @@ impl Technique for ReadDisturbRefresh {
         let (group, limit) = (report.at.group, self.params.reads_max);
         let due = if self.is_guarded(ctx, report) {
             ctx.now
-        } else if ctx.view.units_tolerating(group, Tolerance::Default) > 0 || ctx.view.valid(group) == 0 {
+        } else if !self.params.guard || ctx.view.units_tolerating(group, Tolerance::Default) > 0 || ctx.view.valid(group) == 0 {
             // At the limit it must not wait for anybody.
             let is_read_out = limit > 0 && self.reads[group.index()] >= limit;
             (is_read_out || self.is_telling(report)).then_some(ctx.now)?
@@ -314,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_long_read_and_one_with_many_errors_trigger_at_once_where_anything_valid_has_no_hint_and_without_a_deadline_elsewhere() {
-        let (mut core, mut technique) = trial(Params { trigger_retries: 2, trigger_errors: 30, ..NONE });
+        let (mut core, mut technique) = trial(Params { trigger_retries: 2, trigger_errors: 30, guard: true, ..NONE });
         core.set_now(Nanos(7));
         for due in [Nanos(7), NEVER] {
             for (retries, worst, is_wanted) in [(0, 29, false), (1, 99, false), (2, 0, true), (0, 30, true)] {
@@ -340,6 +344,24 @@ mod tests {
         hint(&mut core, (0, 60), Tolerance::Longer);
         assert_eq!(wanted(&core, &mut technique, |report| report.last = ReadTry::SEARCH), now, "a search is the last resort");
         assert_eq!(wanted(&core, &mut technique, |report| report.times = 100), now, "reads of a leap count");
+    }
+
+    #[test]
+    fn without_a_guard_nothing_is_left_to_wait_and_a_bin_that_promises_nothing_guards_nothing() {
+        let (mut core, mut technique) = trial(Params { reads_max: 2, ..NONE });
+        hint(&mut core, (0, 60), Tolerance::Longer);
+        let due: Vec<_> = (0..3).map(|_| wanted(&core, &mut technique, |_| ())).collect();
+        assert_eq!(due, [None, Some(core.now()), Some(core.now())], "data would be lost");
+        let (core, mut technique) = trial(Params { guard: true, ..NONE });
+        technique.table = Some(Arc::new(Disturb { pe: vec![1_000], searched: vec![0], ..Disturb::default() }));
+        assert_eq!(wanted(&core, &mut technique, |_| ()), None);
+    }
+
+    #[test]
+    fn the_least_number_of_reads_that_rewrites_is_that_of_the_limit_or_the_guard() {
+        let most = |params| trial(params).1.reads_most();
+        assert_eq!([NONE, Params::by_reads(7)].map(most), [None, Some(7)]);
+        assert_eq!(most(Params { guard: true, ..Params::by_reads(70) }), Some(50));
     }
 
     #[test]
