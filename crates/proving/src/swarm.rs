@@ -481,7 +481,7 @@ pub fn hinted(mut scenario: Scenario) -> Option<Scenario> {
     let config = &mut scenario.config;
     config.techniques.retain(|choice| !matches!(choice, Choice::ReadDisturbRefresh(_) | Choice::LatencyHints(_)));
     let reads_max = pick(draw, &[0, 8, 40, 200]);
-    let (trigger_retries, guard) = (if reads_max == 0 { 7 } else { pick(draw, &[0, 0, 9]) }, draw.happens(0.8));
+    let (trigger_retries, guard) = (if reads_max == 0 { 7 } else { pick(draw, &[0, 0, 9]) }, draw.happens(0.95));
     config.techniques.push(Choice::ReadDisturbRefresh(read_disturb_refresh::Params {
         reads_max,
         trigger_retries,
