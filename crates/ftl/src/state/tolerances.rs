@@ -83,29 +83,25 @@ impl Tolerances {
         }
     }
 
-    /// Give `count` units from `first` on this `class`. `group_of`: where a unit is valid. Groups in which that changes a count are added to `changed`.
-    fn hint(
-        &mut self,
-        (first, count): (u32, u32),
-        class: Tolerance,
-        group_of: impl Fn(u32) -> Option<BlockGroup>,
-        changed: &mut Vec<BlockGroup>,
-    ) {
+    /// Give `count` units from `first` on this `class`. `group_of`: where a unit is valid. Returns the groups in which that changes a count, in
+    /// rising order.
+    fn hint(&mut self, (first, count): (u32, u32), class: Tolerance, group_of: impl Fn(u32) -> Option<BlockGroup>) -> Vec<BlockGroup> {
+        // A mark for each group, and no list of units: a hint may be of the whole drive.
+        let mut changed = vec![false; self.counts.len()];
         let (new, whole) = (code(class), code(class) * 0x5555_5555_5555_5555);
         let (mut at, end) = (first, first + count);
         while at < end {
             let stop = end.min((at / IN_WORD + 1) * IN_WORD);
             // A word that has the class already, as one has that is hinted again, takes no walk.
             if self.classes[(at / IN_WORD) as usize] != whole {
-                (at..stop).for_each(|lpn| self.hint_unit(lpn, new, &group_of, changed));
+                (at..stop).for_each(|lpn| self.hint_unit(lpn, new, &group_of, &mut changed));
             }
             at = stop;
         }
-        changed.sort_unstable();
-        changed.dedup();
+        (0..).map(BlockGroup).zip(changed).filter(|(_, is_changed)| *is_changed).map(|(group, _)| group).collect()
     }
 
-    fn hint_unit(&mut self, lpn: u32, new: u64, group_of: impl Fn(u32) -> Option<BlockGroup>, changed: &mut Vec<BlockGroup>) {
+    fn hint_unit(&mut self, lpn: u32, new: u64, group_of: impl Fn(u32) -> Option<BlockGroup>, changed: &mut [bool]) {
         let old = self.code_of(lpn);
         if old == new {
             return;
@@ -121,9 +117,7 @@ impl Tolerances {
         if new > 0 {
             counts[new as usize - 1] += 1;
         }
-        if changed.last() != Some(&group) {
-            changed.push(group);
-        }
+        changed[group.index()] = true;
     }
 
     fn image(&self, units: u32) -> ToleranceTable {
@@ -146,13 +140,12 @@ fn group_of(core: &Core, lpn: u32) -> Option<BlockGroup> {
 /// Give `count` units of `core` from `first` on this `class`. Returns the groups in which that changes what is tolerated, in rising order. A core in which no
 /// technique asks for it keeps no classes.
 pub(crate) fn hint(core: &mut Core, (first, count): (u32, u32), class: Tolerance) -> Vec<BlockGroup> {
-    let mut changed = Vec::new();
     if !core.services().keeps_tolerances() || (core.services().tolerances().is_none() && class == Tolerance::Default) {
-        return changed;
+        return Vec::new();
     }
     let (units, groups) = (core.map().exported(), core.layout().group_count());
     let mut table = core.services_mut().tolerances_mut().take().unwrap_or_else(|| Box::new(Tolerances::new(units, groups)));
-    table.hint((first, count), class, |lpn| group_of(core, lpn), &mut changed);
+    let changed = table.hint((first, count), class, |lpn| group_of(core, lpn));
     *core.services_mut().tolerances_mut() = (table.hinted > 0).then_some(table);
     changed
 }
