@@ -72,6 +72,12 @@ pub struct Harness {
 /// A new core of `scenario`, with those who join its techniques.
 fn firmware(scenario: &Scenario) -> Firmware {
     let mut ftl = Firmware::new(scenario.config.clone());
+    join_by_habits(&mut ftl, scenario);
+    ftl
+}
+
+/// Join the techniques of the proving ground to `ftl` that the habits of `scenario` ask for.
+pub(crate) fn join_by_habits(ftl: &mut Firmware, scenario: &Scenario) {
     if scenario.habits.stops_by_dice {
         ftl.join(Box::new(DiceStops::new(scenario.seed)));
     }
@@ -81,7 +87,6 @@ fn firmware(scenario: &Scenario) -> Firmware {
     if scenario.habits.has_parker {
         ftl.join(Box::new(Parker::new(scenario.seed)));
     }
-    ftl
 }
 
 impl Harness {

@@ -28,13 +28,12 @@ use super::ledger::{LOST, Ledger};
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::chain::Chain;
-use crate::dice_stops::DiceStops;
+use crate::harness::join_by_habits;
 use crate::hints::Hints;
 use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
-use crate::parker::{self, Parker};
-use crate::stand_in::StandIn;
+use crate::parker;
 use crate::swarm::Scenario;
 use crate::tables;
 
@@ -102,15 +101,7 @@ pub struct World {
 
 /// Those who join the core of `scenario` beside its techniques.
 fn join(ftl: &mut Firmware, scenario: &Scenario) {
-    if scenario.habits.stops_by_dice {
-        ftl.join(Box::new(DiceStops::new(scenario.seed)));
-    }
-    if scenario.habits.has_stand_in {
-        ftl.join(Box::new(StandIn::new(scenario.seed, scenario.config.most_spared())));
-    }
-    if scenario.habits.has_parker {
-        ftl.join(Box::new(Parker::new(scenario.seed)));
-    }
+    join_by_habits(ftl, scenario);
     if scenario.habits.is_copying {
         let by = Hooks::of(&[Hook::Opened, Hook::Unmeasured]);
         let measures = |choice: &Choice| choice.card().hooks.has(Hook::Work) && choice.card().hooks.meets(by);
