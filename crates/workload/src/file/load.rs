@@ -21,7 +21,7 @@ pub struct FileOptions {
     pub prefill: Option<f64>,
     /// The share of written data that belongs to secure files.
     pub secure: Option<f64>,
-    /// Bytes written, in capacities.
+    /// Bytes written, in capacities; bytes read, where no thread writes.
     pub length: Option<f64>,
     /// Requests outstanding.
     pub queue_depth: Option<u32>,
@@ -54,7 +54,10 @@ pub struct FileLoad {
     level: u64,
     /// Blocks to write before what is measured begins.
     warm_up: u64,
+    /// Blocks written when the load ends, or read where it writes none.
     goal: u64,
+    /// True if a thread writes.
+    writes: bool,
 }
 
 impl FileLoad {
@@ -102,6 +105,7 @@ impl FileLoad {
             level: (blocks as f64 * spec.level) as u64,
             warm_up: (blocks as f64 * spec.warm_up) as u64,
             goal: (blocks as f64 * (spec.warm_up + spec.length)) as u64,
+            writes: spec.writes(),
             spec,
         };
         // Where nothing creates files, those of the beginning are cut to their set.
@@ -188,6 +192,11 @@ impl FileLoad {
         Some((written / (sum / count) * (1.0 + reads / writes)) as u64)
     }
 
+    /// Number of blocks written, or read where no thread writes.
+    fn done(&self) -> u64 {
+        if self.writes { self.system.written } else { self.system.read }
+    }
+
     /// The next request, with whose data it is.
     pub fn next_tagged(&mut self) -> Option<Tagged> {
         let mut idle = 0;
@@ -195,7 +204,7 @@ impl FileLoad {
             if let Some(tagged) = self.system.request() {
                 return Some(tagged);
             }
-            if self.system.written >= self.goal {
+            if self.done() >= self.goal {
                 return None;
             }
             self.turn();

@@ -5,7 +5,7 @@
 //! align = "16 KiB"          blocks of the file system: every file and every write is a whole number of them
 //! prefill = "75 %"          how much of the drive files hold when the run begins
 //! level = "75 %"            how much they may hold later: a file that grows beyond it costs others of its set their lives; prefill by default
-//! length = "400 %"          how much is written before the run ends, in capacities of the drive
+//! length = "400 %"          how much is written before the run ends, in capacities of the drive; read, where no thread writes
 //! warm_up = "100 %"         how much is written before that, in capacities, which is no part of what is measured; nothing by default
 //! secure = "100 %"          the share of what is written that belongs to secure files
 //! queue_depth = 32
@@ -61,7 +61,7 @@ pub struct FileSpec {
     pub prefill: f64,
     /// The fraction they may hold later.
     pub level: f64,
-    /// Bytes written once the drive is warm, in capacities.
+    /// Bytes written once the drive is warm, in capacities; bytes read, where no thread writes.
     pub length: f64,
     /// Bytes written before the measurement begins, in capacities.
     pub warm_up: f64,
@@ -189,7 +189,7 @@ struct RawFiles {
     prefill: Spanned<Q<Share>>,
     level: Option<Spanned<Q<Share>>>,
     length: Spanned<Q<Multiple>>,
-    warm_up: Option<Q<Multiple>>,
+    warm_up: Option<Spanned<Q<Multiple>>>,
     secure: Option<Q<Share>>,
     queue_depth: Spanned<u32>,
     trim: Option<Spanned<Q<Bytes>>>,
@@ -297,6 +297,11 @@ impl FileSpec {
         Some(FileSpec::parse(text, &format!("{name}.toml")))
     }
 
+    /// True if a thread writes.
+    pub(super) fn writes(&self) -> bool {
+        self.threads.iter().flat_map(|thread| &thread.ops).any(Op::writes)
+    }
+
     /// Whether some thread creates files of `set`.
     pub(super) fn creates(&self, set: usize) -> bool {
         self.threads.iter().flat_map(|thread| &thread.ops).any(|op| op.set == set && matches!(op.deed, Deed::Create | Deed::Replace))
@@ -345,9 +350,17 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
     };
     let sets = sets(raw.sets)?;
     let span = raw.threads.span();
+    let warm_up = raw.warm_up.as_ref().map(Spanned::span);
     let threads = raw.threads.into_inner().into_iter().map(|raw| thread(raw, &sets)).collect::<Result<Vec<_>, _>>()?;
-    if !threads.iter().flat_map(|thread| &thread.ops).any(Op::writes) {
-        return Err((span, "no thread writes, so the run would never end".to_owned()));
+    let does = |of: fn(&Op) -> bool| threads.iter().flat_map(|thread| &thread.ops).any(of);
+    if !does(Op::writes) {
+        if !does(|op| op.deed == Deed::Read) || does(|op| op.deed == Deed::Delete) || cache.is_some() {
+            let message = "no thread writes: then threads read, and nothing else, without a page cache, or the run would never end";
+            return Err((span, message.to_owned()));
+        }
+        if let Some(place) = warm_up {
+            return Err((place, "a warm-up is written, and no thread writes".to_owned()));
+        }
     }
     let reads = threads.iter().any(|thread| thread.ops.iter().all(|op| op.deed == Deed::Read));
     if mix.is_some_and(|(share, _)| share > 0.0) && !reads {
@@ -360,7 +373,7 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
         prefill,
         level,
         length: raw.length.get_ref().0.0,
-        warm_up: raw.warm_up.map_or(0.0, |warm_up| warm_up.0.0),
+        warm_up: raw.warm_up.map_or(0.0, |warm_up| warm_up.get_ref().0.0),
         secure: raw.secure.map_or(1.0, |secure| secure.0.0),
         queue_depth: *raw.queue_depth.get_ref(),
         trim: raw.trim.map(|trim| trim.get_ref().0),

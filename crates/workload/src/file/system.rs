@@ -89,6 +89,8 @@ pub struct System {
     pub(crate) writes: u64,
     /// Blocks written.
     pub(crate) written: u64,
+    /// Blocks read.
+    pub(crate) read: u64,
 }
 
 /// Which file something is done to.
@@ -118,6 +120,7 @@ impl System {
             reads: 0,
             writes: 0,
             written: 0,
+            read: 0,
         }
     }
 
@@ -306,6 +309,7 @@ impl System {
                 let request = self.of(HostOp::Read, Extent { start: at, len });
                 self.requests.push_back(Tagged { request, tag: None });
                 self.reads += 1;
+                self.read += len;
                 at += len;
             }
         }
