@@ -188,11 +188,17 @@ pub(crate) fn chip_files<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec
 type Finds<'f> = dyn Fn(&Setup) -> Result<String, LabError> + 'f;
 
 /// A section of a chip file, with remarks on how good it is.
-fn section(options: &CharacterizeOptions, setup: Setup, [name, conditions]: [&str; 2], finds: &Finds<'_>) -> Result<(), Failure> {
-    let unused = options.pe.is_some() || options.retention.is_some() || options.reads.is_some() || options.by.is_some();
+fn section(options: &CharacterizeOptions, mut setup: Setup, [name, conditions]: [&str; 2], finds: &Finds<'_>) -> Result<(), Failure> {
+    let kind = KINDS.iter().find(|kind| kind.name == name);
+    let takes_reads = kind.is_some_and(Kind::takes_reads);
+    let unused = options.pe.is_some() || options.retention.is_some() || options.by.is_some() || (options.reads.is_some() && !takes_reads);
     if unused || options.out.is_some() || options.html.is_some() || options.against.is_some() {
         let what = "prints a section of a chip file and takes --chip, --set, --lot, --seed and --threads";
-        return Err(Failure::Usage(format!("{name} {what}; its conditions are in studies/benches/{conditions}.toml")));
+        let more = if takes_reads { ", and --reads" } else { "" };
+        return Err(Failure::Usage(format!("{name} {what}{more}; its conditions are in studies/benches/{conditions}.toml")));
+    }
+    if let (Some(kind), Some(list)) = (kind, &options.reads) {
+        kind.set_reads(&mut setup, list).map_err(|fault| Failure::Usage(format!("--reads: {fault}")))?;
     }
     if setup.seed == 0 {
         let what =

@@ -21,6 +21,7 @@ use wordline_runs::parallel;
 use crate::bench::Setup;
 use crate::error::LabError;
 use crate::lot::Lot;
+use crate::protocol::Protocol;
 
 pub use aging::characterise as aging;
 pub use copyback::characterise as copyback;
@@ -38,28 +39,64 @@ pub struct Kind {
     pub summary: &'static str,
     /// Name of the file of its conditions in `studies/benches/`, without ending.
     pub conditions: &'static str,
+    /// Conditions of the table, if numbers of reads are among them.
+    reads: Option<&'static Protocol>,
     /// Characterises a setup's lot.
     pub run: fn(&Setup) -> Result<Text, LabError>,
 }
 
+/// The first of `protocols`, if there is one.
+const fn first(protocols: &[&'static Protocol]) -> Option<&'static Protocol> {
+    match protocols {
+        [] => None,
+        [first, ..] => Some(first),
+    }
+}
+
 macro_rules! kinds {
-    ($($name:ident ($conditions:literal): $summary:literal,)*) => {
+    ($($name:ident ($conditions:literal $(, reads of $reads:expr)?): $summary:literal,)*) => {
         /// All kinds of tables.
         pub const KINDS: &[Kind] = &[$(Kind {
             name: stringify!($name),
             summary: $summary,
             conditions: $conditions,
+            reads: first(&[$($reads)?]),
             run: |setup| $name(setup).map(|found| found.text()),
         }),*];
     };
 }
 kinds! {
     aging ("aging"): "the age of a block, from what its erases and reads show",
-    ort ("ort"): "sets of read references to begin with, by age or P/E count, retention, h-layer and reads",
+    ort ("ort", reads of &ort::PROTOCOL): "sets of read references to begin with, by age or P/E count, retention, h-layer and reads",
     retirement ("retirement"): "errors just after program beyond which data are not safe for a year",
     disturb ("disturb"): "reads of a block up to which no retry is needed, and up to which no data are lost",
     copyback ("copyback_table"): "copies in a row without correction that are safe, by P/E count and by age",
     guard ("guard_table"): "which h-layers are weak, and what erases that spare the weakest wordlines are worth",
+}
+
+/// Condition that holds numbers of reads.
+const READS: &str = "reads";
+
+impl Kind {
+    /// True if the table has steps of reads.
+    pub fn takes_reads(&self) -> bool {
+        self.reads.is_some()
+    }
+
+    /// Sets the numbers of reads that end the steps of the table in `setup`: a `list` such as `10k,1M`.
+    ///
+    /// # Errors
+    ///
+    /// Text of the fault of the list, or that the table has no such steps.
+    pub fn set_reads(&self, setup: &mut Setup, list: &str) -> Result<(), String> {
+        let protocol = self.reads.ok_or_else(|| format!("{} has no steps of reads", self.name))?;
+        let list = toml::Value::Array(list.split(',').map(|reads| toml::Value::String(reads.trim().to_owned())).collect());
+        if let Some((fault, _)) = protocol.fault(READS, &list) {
+            return Err(fault);
+        }
+        setup.conditions.entry(self.conditions.to_owned()).or_default().insert(READS.to_owned(), list);
+        Ok(())
+    }
 }
 
 /// A table as a section of a chip file.

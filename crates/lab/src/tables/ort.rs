@@ -21,7 +21,7 @@ use super::{Figures, Found, Half, open, walk};
 use crate::bench::Setup;
 use crate::error::LabError;
 use crate::lot::{Lot, mean, share};
-use crate::protocol::{Count, Cycles, Reads, Rising, Share, Span, conditions};
+use crate::protocol::{Count, Cycles, Protocol, Reads, Rising, Share, Span, conditions};
 
 conditions! {
     "ort",
@@ -43,6 +43,9 @@ conditions! {
         risk: Share,
     }
 }
+
+/// Conditions of the table.
+pub(super) const PROTOCOL: Protocol = At::PROTOCOL;
 
 /// Offsets of the references of a wordline, in steps of the registers.
 type Offsets = Vec<f64>;

@@ -7,7 +7,15 @@ use crate::lot::Lot;
 fn command(setup: &Setup, name: &str) -> String {
     let chip = if setup.chip == crate::CHIP { String::new() } else { format!(" --chip {}", setup.chip) };
     let settings: String = setup.settings.iter().map(|setting| format!(" --set '{setting}'")).collect();
-    format!("wordline characterize {name} --table{chip}{settings} --lot {} --seed {}", setup.lot, setup.seed)
+    let reads = setup.conditions.get(name).and_then(|changed| changed.get("reads")).map(|reads| format!(" --reads {}", listed(reads)));
+    let reads = reads.unwrap_or_default();
+    format!("wordline characterize {name} --table{chip}{settings}{reads} --lot {} --seed {}", setup.lot, setup.seed)
+}
+
+/// The values of a list as an option has them.
+fn listed(list: &toml::Value) -> String {
+    let values = list.as_array().into_iter().flatten().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    values.collect::<Vec<_>>().join(",")
 }
 
 /// Text of a table's source: command, lot, halves, and `how` it was found.
