@@ -27,7 +27,7 @@ pub(crate) const DRIVES: &[(&str, &str)] = embedded! { "drives":
     "paper-evanesco" "secssd" "secssd-nobLock" "scrssd" "erssd" "osrssd" "cryptossd"
     "paper-rftl" "pewear-1k" "pewear-8k" "longlive" "ort-pe" "boundedread" "fastgc-rftl" "fastcopy" "rftl" "paper-psr" "psr-baseline" "irftl" "paftl" "paftl-paced" "paftl-8" "paper-cubeftl" "vertftl" "cubeftl-noWAM" "cubeftl" "paper-vertrace" "paper-longftl" "longftl" "longftl-fixed" "longftl-max-relief" "bpm-2.1" "bpm-5.2" "paper-rcftl" "paper-rcftl-host" "fastgc-rcftl" "rcftl-perpage" "rcftl-unaware" "rcftl-minus" "rcftl"
     "paper-reparo-4tb" "paper-reparo-8tb" "paper-reparo-16tb" "paper-reparo-32tb" "paper-rlr"
-    "rlr-ssd" "rewriter" "rewriter-by-retry" "retrier" "hinted"
+    "rlr-ssd" "rewriter" "rewriter-by-retry" "retrier" "hinted" "predictor" "rlr-femu"
     "mqsim-default" "mqsim-b" "mqsim-b-cache" "mqsim-b-2planes" "mqsim-b-copyback" "mqsim-b-preemptible"
 };
 
