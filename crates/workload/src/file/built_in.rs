@@ -1,6 +1,6 @@
 //! The workloads of files that come with the program: the files under `studies/workloads` that have sets.
 
-pub(crate) const FILES: [(&str, &str); 26] = [
+pub(crate) const FILES: [(&str, &str); 30] = [
     ("mobile", include_str!("../../../../studies/workloads/mobile.toml")),
     ("mailserver", include_str!("../../../../studies/workloads/mailserver.toml")),
     ("fileserver", include_str!("../../../../studies/workloads/fileserver.toml")),
@@ -27,4 +27,8 @@ pub(crate) const FILES: [(&str, &str); 26] = [
     ("longftl-oltp", include_str!("../../../../studies/workloads/longftl-oltp.toml")),
     ("longftl-fileserver", include_str!("../../../../studies/workloads/longftl-fileserver.toml")),
     ("longftl-varmail", include_str!("../../../../studies/workloads/longftl-varmail.toml")),
+    ("rlr-fileserver-read", include_str!("../../../../studies/workloads/rlr-fileserver-read.toml")),
+    ("rlr-fileserver-90", include_str!("../../../../studies/workloads/rlr-fileserver-90.toml")),
+    ("rlr-fileserver-70", include_str!("../../../../studies/workloads/rlr-fileserver-70.toml")),
+    ("rlr-fileserver-50", include_str!("../../../../studies/workloads/rlr-fileserver-50.toml")),
 ];
