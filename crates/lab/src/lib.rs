@@ -35,6 +35,7 @@ mod programs;
 pub mod progress;
 pub mod protocol;
 pub mod raw;
+mod reading;
 pub mod reproduce;
 pub mod seeds;
 mod study;
@@ -59,5 +60,5 @@ pub const STUDIES: &[(&str, &str)] = embedded! {
     "realwear.markers" "ort.references" "retries" "rcftl.copyback" "osr.reprogram" "evanesco.locks" "gerase.planar" "nand.mlc"
     "cube.ispp" "gerase.modes" "gerase.example" "flash.paths" "cube.qlc" "rlr.density" "evanesco.drives" "vertrace" "cube.drives"
     "realwear.drives" "boundedread.drives" "fastcopy.drives" "longlive.drives" "psr.drives" "paftl.drives" "rcftl.throughput" "rcftl.modes"
-    "longftl.drives" "rlr.long"
+    "longftl.drives" "rlr.long" "rlr.drives" "rlr.hints"
 };

@@ -90,6 +90,8 @@ pub struct ReadLeapt {
     pub retries: u64,
     /// Erases of block groups meanwhile: those that the firmware has refreshed.
     pub erases: u64,
+    /// Units programmed again meanwhile, for refreshes and for the room that they need.
+    pub moved_units: u64,
     /// Reads of the sample that failed: of the worst of those that each stands for.
     pub failed_host_reads: u64,
     /// Pages that were to be moved and could not be read.
@@ -202,6 +204,7 @@ impl Leaps {
                 leapt.sampled += sampled.requests;
                 leapt.retries += sampled.retries;
                 leapt.erases += sampled.erases;
+                leapt.moved_units += sampled.moved_units;
                 leapt.failed_host_reads += sampled.failed_host_reads;
                 leapt.failed_moves += sampled.failed_moves;
             }

@@ -26,6 +26,7 @@ mod followers;
 pub(crate) mod guard;
 mod height;
 mod held_out;
+mod hints;
 mod ispp;
 mod layers;
 mod life;
@@ -44,6 +45,7 @@ mod retries;
 mod sanitise;
 mod sensitivity;
 mod spared;
+mod ssds;
 mod stages;
 mod told;
 mod versions;
@@ -234,6 +236,8 @@ pub const BENCHES: &[Bench] = &[
     rcftl::BENCH,
     longftl::BENCH,
     months::BENCH,
+    hints::BENCH,
+    ssds::BENCH,
     spared::BENCH,
     modes::BENCH,
     quotas::BENCH,
