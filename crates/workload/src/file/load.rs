@@ -409,3 +409,43 @@ impl Iterator for FileLoad {
         self.next_tagged().map(|tagged| tagged.request)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_units::HostOp;
+
+    use super::*;
+
+    const READERS: &str = r#"
+name = "readers"
+align = "16 KiB"
+prefill = "50 %"
+length = "200 %"
+queue_depth = 4
+[[sets]]
+name = "files"
+share = "100 %"
+size = "64 KiB"
+[[threads]]
+ops = [{ do = "read", set = "files" }]
+"#;
+
+    #[test]
+    fn a_load_that_only_reads_ends_when_it_has_read_its_length() {
+        let spec = FileSpec::parse(READERS, "readers.toml").expect("it is right");
+        let load = FileLoad::new(&spec, 1, Bytes::mib(64), FileOptions::default()).expect("it fits");
+        let requests: Vec<HostRequest> = load.collect();
+        assert!(requests.iter().all(|request| request.op == HostOp::Read));
+        let read: u64 = requests.iter().map(|request| u64::from(request.sectors) * 512).sum();
+        assert_eq!(read, Bytes::mib(128).0, "two capacities of whole files");
+    }
+
+    #[test]
+    fn a_load_that_neither_writes_nor_goes_on_reading_is_refused() {
+        let refused =
+            |from: &str, to: &str| FileSpec::parse(&READERS.replace(from, to), "readers.toml").expect_err("it would never end").to_string();
+        assert!(refused("do = \"read\"", "do = \"delete\"").contains("no thread writes"));
+        assert!(refused("queue_depth = 4", "queue_depth = 4\ncache = { size = \"1 MiB\" }").contains("no thread writes"));
+        assert!(refused("queue_depth = 4", "queue_depth = 4\nwarm_up = \"100 %\"").contains("warm-up"));
+    }
+}
