@@ -360,3 +360,30 @@ fn pictured(sweeps: &[Sweep<'_>; 2]) -> Figure {
         marks: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn life(rewritten: f64, rate: f64, longer: &[f64]) -> Life {
+        Life { rewritten, rate, longer: longer.to_vec(), ..Life::default() }
+    }
+
+    #[test]
+    fn the_best_point_saves_most_of_those_that_lose_little() {
+        let without = life(10.0, 1_000.0, &[0.01, 0.01, 0.0]);
+        let with = [life(8.0, 1_000.0, &[0.03, 0.0, 0.0]), life(4.0, 985.0, &[0.0, 0.015, 0.0]), life(1.0, 900.0, &[0.0, 0.0, 0.0])];
+        let sweep = Sweep { longer: &[50.0, 100.0, 200.0], without: &without, with: &with };
+        assert_eq!(sweep.best(0.02), 1, "the third saves more and loses a tenth");
+        assert!((sweep.saving(&with[1]) - 0.6).abs() < 1e-12 && (sweep.loss(&with[1]) - 0.015).abs() < 1e-12);
+        assert!((sweep.violations(1) - 0.005).abs() < 1e-12, "beside those that there are without hints");
+        assert_eq!(sweep.best(0.2), 2);
+        assert_eq!(sweep.best(-0.1), 0, "where all lose more, the least loss counts");
+    }
+
+    #[test]
+    fn a_drive_that_rewrites_nothing_has_nothing_to_save() {
+        let (without, with) = (life(0.0, 1.0, &[0.0]), [life(0.0, 1.0, &[0.0])]);
+        assert_eq!(Sweep { longer: &[50.0], without: &without, with: &with }.saving(&with[0]), 0.0);
+    }
+}

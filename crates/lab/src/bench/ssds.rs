@@ -144,3 +144,23 @@ fn pictured(title: &str, unit: &str, ssds: &[(Months, Months)], of: fn(&Months) 
         marks: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ssd_counts_where_both_of_its_firmwares_pay() {
+        let life = |rewritten: f64, long: f64| Months { rewritten, long, failed: 0.0 };
+        // As told; a rewriter with long reads; a retrier without; one that rewrites as much.
+        let lives = [
+            [life(30.0, 0.0), life(0.0, 0.02)],
+            [life(30.0, 0.01), life(0.0, 0.02)],
+            [life(30.0, 0.0), life(0.0, 0.0)],
+            [life(2.0, 0.0), life(2.0, 0.02)],
+        ];
+        let found = found(lives.as_flattened());
+        assert_eq!([found.get("both"), found.get("rewriters"), found.get("retriers")], [Some(1.0), Some(3.0), Some(3.0)]);
+        assert_eq!(found.get("either"), Some(7.0 / 8.0));
+    }
+}
