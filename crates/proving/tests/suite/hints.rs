@@ -4,7 +4,6 @@
 
 use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, Observer};
-use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::{Choice, latency_hints, read_disturb_refresh};
 use wordline_proving::bench;
 use wordline_proving::cut::{self, Extent, Tally, failing_trial, spacious, trial_on};
@@ -83,16 +82,16 @@ fn are_classes_exact_where_blocks_and_dies_fail() {
 }
 
 /// Sectors of a unit of 16 KiB.
-const SECTORS: u32 = 32;
+pub(crate) const SECTORS: u32 = 32;
 
-const HINTS: latency_hints::Params = latency_hints::Params {
+pub(crate) const HINTS: latency_hints::Params = latency_hints::Params {
     shortest: Nanos(200_000),
     typical: Nanos(400_000),
     longer: Nanos(2_000_000),
     on_wait: latency_hints::OnWait::Postpone,
 };
 
-fn config(seed: u64, techniques: &[Choice]) -> Config {
+pub(crate) fn config(seed: u64, techniques: &[Choice]) -> Config {
     let mut config = bench::drive(shape::sheet(64, 32), 2, 2, 4 * 64 * 32 * 4 / 5);
     config.firmware.techniques = techniques.to_vec();
     config.seed = seed;
@@ -100,7 +99,7 @@ fn config(seed: u64, techniques: &[Choice]) -> Config {
 }
 
 /// Reads, and a share of writes and trims, everywhere. A share of all reads is of few units.
-fn mixed(seed: u64, span: u64, writes: f64) -> impl Iterator<Item = HostRequest> + Clone {
+pub(crate) fn mixed(seed: u64, span: u64, writes: f64) -> impl Iterator<Item = HostRequest> + Clone {
     let mut draw = Draw::new(seed, Stream::Mix, 0);
     std::iter::from_fn(move || {
         let kind = draw.unit();
@@ -116,7 +115,7 @@ fn mixed(seed: u64, span: u64, writes: f64) -> impl Iterator<Item = HostRequest>
     })
 }
 
-fn hint(first: u64, units: u64, tolerance: Tolerance) -> HostRequest {
+pub(crate) fn hint(first: u64, units: u64, tolerance: Tolerance) -> HostRequest {
     let attributes = Attributes::NONE.with_tolerance(tolerance);
     HostRequest { attributes, ..bench::request(HostOp::Hint, first, units as u32, SECTORS) }
 }
@@ -152,11 +151,11 @@ fn done(config: Config, load: impl Iterator<Item = HostRequest>) -> (u64, Flash)
 }
 
 /// A limit of reads, with the guard without which nothing is left to wait.
-fn guarded(reads_max: u32) -> read_disturb_refresh::Params {
+pub(crate) fn guarded(reads_max: u32) -> read_disturb_refresh::Params {
     read_disturb_refresh::Params { guard: true, ..read_disturb_refresh::Params::by_reads(reads_max) }
 }
 
-fn refresh(params: read_disturb_refresh::Params) -> Choice {
+pub(crate) fn refresh(params: read_disturb_refresh::Params) -> Choice {
     Choice::ReadDisturbRefresh(params)
 }
 
@@ -219,30 +218,4 @@ fn do_parked_rewrites_and_hints_come_back_from_the_image_of_a_drive_at_either_cl
     }
     println!("{waiting} rewrites were parked");
     assert!(waiting > 10, "{waiting}");
-}
-
-#[test]
-fn do_parked_rewrites_cost_writes_no_question() {
-    let techniques = [refresh(guarded(40)), Choice::LatencyHints(HINTS)];
-    let config = config(6, &techniques);
-    let (span, cold) = (config.exported_units, config.exported_units * 4 / 5);
-    let mut drive = Watched::new(config, ());
-    drive.construct_filled(span);
-    let reads = (0..2 * cold).map(|read| bench::request(HostOp::Read, read % cold, 1, SECTORS));
-    drive.serve(&mut std::iter::once(hint(0, span, Tolerance::Longer)).chain(reads), Pace::Closed { depth: 16 }, None);
-    drive.settle();
-    let told = |drive: &Watched<()>| {
-        let core = &drive.firmware()[0];
-        let parked: u64 = core.rewrites().iter().map(|(_, counts)| counts.parked).sum();
-        let counts = core.technique_counts();
-        let of = counts.iter().filter(|counts| counts.name == "latency-hints").flat_map(|counts| &counts.questions);
-        (parked, of.filter(|(hook, _)| *hook == Hook::MayWork).map(|(_, answers)| answers.asked).sum::<u64>())
-    };
-    let before = told(&drive);
-    let mut draw = Draw::new(6, Stream::Address, 0);
-    let mut writes = (0..40_000).map(|_| bench::request(HostOp::Write, cold + draw.below(span - cold), 1, SECTORS));
-    drive.serve(&mut writes, Pace::Closed { depth: 16 }, None);
-    println!("parked rewrites, and questions about them: {before:?} before, {:?} after", told(&drive));
-    assert_eq!(told(&drive), before);
-    assert!(before.0 > 100, "{before:?}");
 }

@@ -17,6 +17,7 @@ mod masks;
 mod naive;
 mod orders;
 mod pacing;
+mod parked;
 mod peers;
 mod physics;
 mod queueing;
