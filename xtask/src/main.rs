@@ -80,6 +80,9 @@ fn nightly(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut benches = steps::cargo(root, &["test", "-p", "wordline-lab", "--test", "suite", "determinism"]);
     benches.env("WORDLINE_LONG", "1");
     steps::run(benches)?;
+    let mut heats = steps::cargo(root, &["test", "-p", "wordline-proving", "--test", "suite", "disturbed"]);
+    heats.env("WORDLINE_LONG", "1");
+    steps::run(heats)?;
     docs::check(root, docs::Extent::All)?;
     pages::run(root, &["--nightly"])?;
     clients::run(root, &[&["nightly"], arguments].concat())
