@@ -172,8 +172,18 @@ impl Folder {
     /// # Errors
     /// If the host fails.
     pub fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        self.write_as(name, text, false)
+    }
+
+    /// The same; `is_synced`: it survives the death of the host.
+    pub(crate) fn write_as(&self, name: &str, text: &str, is_synced: bool) -> io::Result<()> {
         let beside = format!("{name}.new");
-        let written = self.make_new(&beside).and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| self.rename(&beside, name));
+        let write = |mut file: File| {
+            file.write_all(text.as_bytes())?;
+            if is_synced { file.sync_all() } else { Ok(()) }
+        };
+        let written = self.make_new(&beside).and_then(write).and_then(|()| self.rename(&beside, name));
+        let written = written.and_then(|()| if is_synced { self.sync() } else { Ok(()) });
         if written.is_err() {
             // Half a file is none.
             let _ = self.remove(&beside);

@@ -7,7 +7,8 @@
 //!
 //! A [`Die`] can do what a die can: read a page, program the next page of a block, erase a block, keep a few bits beside a page and beside a block. It does
 //! not know what the bytes mean. All that firmware needs to find itself again stands in pages and spare areas; there is no other store. Only what capacitors
-//! keep of the write buffer, where a drive has them, stands in a file of its own: the [`Dump`].
+//! keep of the write buffer, where a drive has them, stands in a file of its own: the [`Dump`]. Texts of a server about its drive, such as hints of
+//! the host, may lie beside them ([`Media::keep_text`]).
 //!
 //! A die stands on a [`Backing`]: bytes that are read, written, punched and synced. There are two, [`Disk`] and [`Memory`]; the second one records every
 //! write on a [`Tape`], so that a test can cut the power between any two writes and tear the last. The seam lies below the format on purpose: what is tested on
@@ -49,6 +50,7 @@ mod header;
 mod held;
 mod media;
 mod memory;
+mod note;
 mod overlay;
 mod page;
 mod record;

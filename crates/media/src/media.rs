@@ -1,5 +1,6 @@
 //! All dies of a drive.
 
+use std::io;
 use std::path::Path;
 
 use crate::backing::{Backing, Disk};
@@ -12,6 +13,7 @@ use crate::folder::Folder;
 use crate::header::Identity;
 use crate::held::{Attempt, Backlog, Held};
 use crate::memory::Memory;
+use crate::note;
 use crate::overlay::Overlay;
 use crate::record::Wear;
 use crate::tape::Tape;
@@ -204,6 +206,22 @@ impl<B: Backing> Media<B> {
     /// The folder they are in; `None`: they are in memory.
     pub fn folder(&self) -> Option<&Folder> {
         self.lock.as_ref().map(Lock::folder)
+    }
+
+    /// Keeps `text`, which ends with a whole line, in the file `name` beside them, as durable as they are; `None` removes the file. Media in memory keep none.
+    ///
+    /// # Errors
+    /// If the host fails. The file is as it was then.
+    pub fn keep_text(&self, name: &str, text: Option<&str>) -> io::Result<()> {
+        self.folder().map_or(Ok(()), |folder| note::keep(folder, name, text, self.durability))
+    }
+
+    /// The text that was kept in the file `name`; `None`: there is none.
+    ///
+    /// # Errors
+    /// If it is not as it was written, or the host fails.
+    pub fn kept_text(&self, name: &str) -> io::Result<Option<String>> {
+        self.folder().map_or(Ok(None), |folder| note::kept(folder, name))
     }
 
     fn own_folder(&self) -> &Folder {
