@@ -44,7 +44,7 @@ pub(crate) fn drive(plan: &Plan, folder: &Path, options: &ServeOptions, about: A
     let (tell, told) = channel();
     let build = move || {
         let watched = watch(&config);
-        let store = MediaStore::new(media, units, dump);
+        let store = MediaStore::new(media, units, dump).reserving(0, |line| eprintln!("wordline: {line}"));
         let capacitors = store.capacitors(config.firmware.buffer.units);
         let began = std::time::Instant::now();
         let drive = Watched::wake_by(config, watched, |die| store.payload(die), capacitors, trust);

@@ -18,7 +18,7 @@ also takes `1MiB`).
 
 ```json
 {\"do\":\"hint\",\"offset\":0,\"length\":1048576,\"priority\":\"high\"}
-{\"ok\":true,\"in_effect\":[\"priority: the class of requests in the stretch, in the host queues and at the dies\"],\"only_kept\":[]}
+{\"ok\":true,\"in_effect\":[\"priority: the class of requests in the stretch, in the host queues and at the dies\"],\"only_kept\":[],\"stored\":true}
 ```
 
 A line has at most 64 KiB. A client that stops in the middle of one, or does not take an answer, is dropped after half a minute. The number of clients is
@@ -87,14 +87,19 @@ drive's own, virtual time. `live` has the fields of served drives alone:
 
 ## Hints
 
-A hint is advice for a stretch of the drive. It is kept as long as the server runs. A client gives the same for its whole connection by the name it
+A hint is advice for a stretch of the drive. A client gives the same for its whole connection by the name it
 opens: `disk@high`, `disk@insecure,short`. If both give a hint of one kind, the stretch counts. The priority is the class of the request in the host's
 queues, taken in by
 weighted round robin with an urgent class, and the order in which a die serves reads. Data written as insecure is marked so on flash, and a drive
 with a sanitiser (such as `secssd`) lets it stay there when it is stale. Data without a security hint is secure, and so is a write with any secure part. A hint
 applies to later writes, not to data already there. A tolerated read latency of a stretch goes to the drive as a request `hint` for the sectors with a byte of
 the stretch, is recorded and replayed, and holds for data there and for later writes; `none` is the `default` of a trace. The class of a connection goes with
-its writes to bytes without such a hint. Lifetimes are kept and shown. The answer lists what nothing in the drive acts on. All hints are gone after a restart.
+its writes to bytes without such a hint. Lifetimes are kept and shown. The answer lists what nothing in the drive acts on.
+
+Hints of a drive with media are kept in the file `hints` beside them, 4,096 stretches at most, as durable as the media (`--survive`). The next start has them
+again, after `kill -9` too, and hands the drive its tolerated latencies before any request. `stored` in the answer is true where that is so; it is
+false for a drive in memory or one that is looked at, and where the file could not be written, for the reason in `not_stored`. A file that cannot be used costs
+the hints and a warning, and the drive is served. A snapshot has the hints.
 
 In the metadata context `x-wordline:hint` of NBD's block status, the flags of an extent are (0: no hint)
 

@@ -61,9 +61,10 @@ pub(crate) enum Told {
     Places(Vec<Place>),
     Lost(LostFound),
     Hints(Vec<(u64, u64, Hints)>),
-    /// Hints are kept; `acts_on_latency`: the drive acts on tolerated latencies.
+    /// Hints are in force; `acts_on_latency`: the drive acts on tolerated latencies.
     Hinted {
         acts_on_latency: bool,
+        stored: Stored,
     },
     Copied {
         bytes: u64,
@@ -73,6 +74,9 @@ pub(crate) enum Told {
     Harmed(Harmed),
     Faults(Vec<Fault>),
 }
+
+/// True if hints are kept for the next start, or the reason why not, in words.
+pub(crate) type Stored = Result<bool, String>;
 
 /// Place of a stretch of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,10 +169,16 @@ impl Worker {
                 Err(refused) => refused,
             },
             Query::Hint { from, end, change } => match within(from, end) {
-                Ok(end) if self.hints.set(from, end, &change) => match change.read_latency {
-                    Some(latency) => return self.pass_hint((from, end), latency.map_or(Tolerance::Default, Tolerance::from), answer),
-                    None => Told::Hinted { acts_on_latency: self.drive.has_tolerances() },
-                },
+                Ok(end) if self.hints.set(from, end, &change) => {
+                    let stored = self.store_hints();
+                    match change.read_latency {
+                        Some(latency) => {
+                            let tolerance = latency.map_or(Tolerance::Default, Tolerance::from);
+                            return self.pass_hint((from, end), tolerance, Some((answer, stored)));
+                        }
+                        None => Told::Hinted { acts_on_latency: self.drive.has_tolerances(), stored },
+                    }
+                }
                 Ok(_) => Told::Refused(format!("more than {RANGES_MAX} stretches with hints of their own")),
                 Err(refused) => refused,
             },

@@ -70,10 +70,10 @@ impl LiveDisk {
         about: About,
     ) -> LiveDisk {
         let (inbox, outbox) = std::sync::mpsc::channel();
-        let is_used = about.is_used;
+        let of = about.clone();
         let worker = std::thread::spawn(move || {
             let (drive, keeper) = build();
-            Worker::new((drive, Box::new(keeper)), timing, outbox, is_used).run();
+            Worker::new((drive, Box::new(keeper)), timing, outbox, &of).run();
         });
         LiveDisk { inbox: Mutex::new(Some(inbox)), worker: Mutex::new(Some(worker)), timing, about, clients: AtomicUsize::new(0) }
     }

@@ -1,7 +1,7 @@
 //! Hints of stretches of the drive, from the control socket; a session has hints of its own.
 //!
-//! A hint is kept as long as the server runs, and shown in the context `x-wordline:hint`. Priority and security go with the requests to the stretch; a
-//! tolerated latency goes to the drive as a request of its own.
+//! A hint is shown in the context `x-wordline:hint`, and kept beside the media of the drive, if it has any, for the next start ([`crate::hints_file`]).
+//! Priority and security go with the requests to the stretch; a tolerated latency goes to the drive as a request of its own.
 
 use std::collections::BTreeMap;
 
@@ -111,6 +111,17 @@ impl HintMap {
         let fits = changed.stretches.len() <= RANGES_MAX;
         if fits {
             *self = changed;
+        }
+        fits
+    }
+
+    /// Adds a stretch behind all others: byte after the last, hints. Returns false if it does not lie there, has no hints, or would be one too many.
+    #[must_use]
+    pub(crate) fn add_last(&mut self, from: u64, end: u64, hints: Hints) -> bool {
+        let last = self.stretches.iter().next_back().map_or(0, |(_, &(end, _))| end);
+        let fits = last <= from && from < end && hints != Hints::default() && self.stretches.len() < RANGES_MAX;
+        if fits {
+            self.stretches.insert(from, (end, hints));
         }
         fits
     }

@@ -47,6 +47,25 @@ pub trait Keeper {
         false
     }
 
+    /// Keeps `text`, the hints of the drive, for its next start; `None`: it has none. Returns false if nothing is kept here.
+    ///
+    /// # Errors
+    /// The reason, in words.
+    fn keep_hints(&self, _text: Option<&str>) -> Result<bool, String> {
+        Ok(false)
+    }
+
+    /// The hints that were kept; `None`: there are none.
+    ///
+    /// # Errors
+    /// The reason why they cannot be read, in words.
+    fn kept_hints(&self) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+
+    /// Gives the user a line.
+    fn say(&self, _line: &str) {}
+
     /// Copies all kept data into a new `folder`; returns the number of its bytes.
     ///
     /// # Errors

@@ -24,6 +24,7 @@ pub mod doors;
 mod errand;
 mod faults;
 mod hints;
+mod hints_file;
 mod host;
 mod keeper;
 mod lost;

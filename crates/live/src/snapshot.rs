@@ -11,6 +11,8 @@ use std::path::Path;
 use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
 use wordline_media::Folder;
 
+use crate::hints_file::HINTS;
+
 /// Bytes copied at once.
 const CHUNK: usize = 1 << 20;
 
@@ -42,8 +44,8 @@ fn copy_files(from: &Folder, to: &Folder) -> Result<u64, String> {
     let said = |name: &str, error: io::Error| format!("{}: {error}", from.path().join(name).display());
     let mut bytes = 0;
     for name in from.names().map_err(|error| said("", error))? {
-        // The description of the drive may lie beside the media.
-        if Path::new(&name).extension().is_some_and(|ending| ending == "media") || name == "plan.toml" {
+        // The description of the drive may lie beside the media, and so may the hints of its host.
+        if Path::new(&name).extension().is_some_and(|ending| ending == "media") || name == "plan.toml" || name == HINTS {
             bytes += from.look(&name).and_then(|source| copy_file(&source, &to.make_new(&name)?)).map_err(|error| said(&name, error))?;
         }
     }

@@ -22,6 +22,7 @@ use wordline_media::{
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, Id, Lpn, PlaneId};
 
+use crate::hints_file::HINTS;
 use crate::host::Host;
 use crate::keeper::{Keeper, Refused};
 
@@ -88,6 +89,11 @@ impl<B: Backing> Shared<B> {
         let read = read.or_else(|_| self.media.die(die).read_page(place, buffer));
         self.note(read)
     }
+}
+
+/// The path of the file `name` beside `media`, for messages.
+fn path_of<B: Backing>(media: &Media<Held<B>>, name: &str) -> String {
+    media.folder().map_or(name.to_owned(), |folder| folder.path().join(name).display().to_string())
 }
 
 /// The media and what belongs to them. A panic of the thread that held them leaves them as the process would have left them.
@@ -190,6 +196,21 @@ impl<B: Backing> Keeper for MediaStore<B> {
             Durability::Process => "process",
             Durability::Host => "host",
         }
+    }
+
+    fn keep_hints(&self, text: Option<&str>) -> Result<bool, String> {
+        let shared = locked(&self.shared);
+        let kept = shared.media.keep_text(HINTS, text).map_err(|error| format!("{}: {error}", path_of(&shared.media, HINTS)));
+        kept.map(|()| shared.media.folder().is_some())
+    }
+
+    fn kept_hints(&self) -> Result<Option<String>, String> {
+        let shared = locked(&self.shared);
+        shared.media.kept_text(HINTS).map_err(|error| format!("{}: {error}", path_of(&shared.media, HINTS)))
+    }
+
+    fn say(&self, line: &str) {
+        locked(&self.shared).host.say(line);
     }
 
     fn copy(&self, folder: &Path) -> Result<u64, String> {

@@ -10,12 +10,13 @@ use wordline_drive::{PowerCut, Watched};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Attributes, HostOp, HostRequest, Nanos, Tolerance};
 
-use crate::ask::{Query, Told};
+use crate::ask::{Query, Stored, Told};
 use crate::clock::{Clock, Timing};
-use crate::disk::{Answer, Watch};
+use crate::disk::{About, Answer, Watch};
 use crate::errand::Errand;
 use crate::faults::{Darkness, in_words};
 use crate::hints::HintMap;
+use crate::hints_file;
 use crate::keeper::{Keeper, Refused};
 use crate::lost::lost_in;
 use crate::pieces::{Piece, Pieces};
@@ -78,8 +79,8 @@ pub struct Lateness {
 enum End {
     Client(Done),
     Errand(Errand),
-    /// Requester of a hint.
-    Hint(Answer),
+    /// Requester of a hint, and whether it is kept for the next start; `None`: the hint is of an earlier start.
+    Hint(Option<(Answer, Stored)>),
 }
 
 /// A block request, or the flush of an errand.
@@ -139,6 +140,8 @@ pub(crate) struct Worker {
     outstanding: usize,
     pub(crate) lateness: Lateness,
     pub(crate) hints: HintMap,
+    /// True if nothing that the drive does reaches its media.
+    pub(crate) is_read_only: bool,
     pub(crate) recorders: Vec<Recorder>,
     /// True if the drive is not as it was made.
     pub(crate) is_touched: bool,
@@ -160,9 +163,11 @@ impl Worker {
         (drive, keeper): (Watched<Watch>, Box<dyn Keeper>),
         timing: Timing,
         inbox: Receiver<Command>,
-        is_used: bool,
+        About { is_used, is_read_only, .. }: &About,
     ) -> Worker {
+        let (is_used, is_read_only) = (*is_used, *is_read_only);
         let is_touched = is_used || drive.has_begun();
+        let hints = if is_used { hints_file::kept(&*keeper, drive.config().exported().0) } else { HintMap::default() };
         let mut worker = Worker {
             drive,
             keeper,
@@ -180,7 +185,8 @@ impl Worker {
             jobs: Vec::new(),
             outstanding: 0,
             lateness: Lateness::default(),
-            hints: HintMap::default(),
+            hints,
+            is_read_only,
             recorders: Vec::new(),
             is_touched,
             is_unflushed: false,
@@ -193,6 +199,7 @@ impl Worker {
         if is_touched {
             worker.start_clock(Instant::now());
         }
+        worker.go_on_with_hints(is_used);
         worker
     }
 
@@ -325,12 +332,27 @@ impl Worker {
 
     /// Hands the drive a hint that reads of bytes `from` to `end` may have the latency of `tolerance`, behind the requests that have come before. The answer
     /// follows when the drive has taken it.
-    pub(crate) fn pass_hint(&mut self, (from, end): (u64, u64), tolerance: Tolerance, answer: Answer) {
+    pub(crate) fn pass_hint(&mut self, (from, end): (u64, u64), tolerance: Tolerance, answer: Option<(Answer, Stored)>) {
         let mut pieces = Pieces::hint(from, end, self.drive.unit_bytes().0, tolerance);
         let piece = pieces.next(|_| false);
         let (is_read, is_trim, has_freed, is_durable, has_begun) = (false, false, false, false, false);
         let came = (self.timing != Timing::Off).then(Instant::now);
         self.arriving.push_back(Job { end: End::Hint(answer), piece, pieces, is_read, is_trim, has_freed, is_durable, came, has_begun });
+    }
+
+    /// Hands the drive the tolerated latencies of an earlier start, which it has forgotten, before any request. Hints beside a drive that is made anew are of
+    /// another one, and go.
+    fn go_on_with_hints(&mut self, is_used: bool) {
+        if !is_used && !self.is_read_only {
+            self.store_hints().err().iter().for_each(|why| self.keeper.say(&format!("warning: {why}")));
+        }
+        let latencies: Vec<_> = self.hints.all().filter_map(|(from, end, hints)| Some(((from, end), hints.read_latency?))).collect();
+        latencies.into_iter().for_each(|(stretch, latency)| self.pass_hint(stretch, latency.into(), None));
+    }
+
+    /// Keeps the hints for the next start.
+    pub(crate) fn store_hints(&self) -> Stored {
+        if self.is_read_only { Ok(false) } else { hints_file::keep(&*self.keeper, &self.hints) }
     }
 
     /// Submits everything that may go to the drive now.
@@ -474,8 +496,10 @@ impl Worker {
                     self.carry_out(errand, done.ok);
                 }
                 End::Hint(answer) => {
-                    // The requester may be gone.
-                    let _ = answer.send(Told::Hinted { acts_on_latency: self.drive.has_tolerances() });
+                    if let Some((answer, stored)) = answer {
+                        // The requester may be gone.
+                        let _ = answer.send(Told::Hinted { acts_on_latency: self.drive.has_tolerances(), stored });
+                    }
                 }
                 End::Client(mut client) => {
                     self.batch.take_in(&mut client);

@@ -180,6 +180,46 @@ fn a_served_drive_is_looked_at_copied_and_recorded() {
 }
 
 #[test]
+fn hints_of_a_server_that_is_killed_are_those_of_the_next() {
+    let scratch = Scratch::new("hinted");
+    let techniques =
+        ["read-disturb-refresh.on=true", "read-disturb-refresh.guard=true", "read-disturb-refresh.reads_max=100", "latency-hints.on=true"];
+    let settings = techniques.map(|setting| format!("techniques.{setting}"));
+    let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+    let arguments = [&["--media", "media"], &set[..]].concat();
+    let mut server = Server::start(&scratch, "s", &arguments);
+    Disk::open(&scratch.0.join("s")).call(&Op::Write { offset: 0, data: page(1, 1), fua: true });
+    for hint in [["offset=0", "length=8MiB", "read_latency=longer"], ["offset=1MiB", "length=64KiB", "lifetime=long"]] {
+        let told = json(&scratch, &[&["ctl", "s.ctl", "hint"], &hint[..]].concat());
+        assert_eq!(told["stored"], true, "{told}");
+    }
+    let hints = json(&scratch, &["ctl", "s.ctl", "hints"]);
+    assert_eq!(hints["hints"].as_array().map(Vec::len), Some(3), "{hints}");
+    // With SIGKILL.
+    server.0.kill().expect("it runs");
+    server.0.wait().expect("it ends");
+
+    let server = Server::start(&scratch, "s", &arguments);
+    assert_eq!(json(&scratch, &["ctl", "s.ctl", "hints"]), hints);
+    let status = json(&scratch, &["ctl", "s.ctl", "status"]);
+    assert_eq!((status["live"]["hinted_stretches"].as_u64(), status["drive"]["host"]["hints"].as_u64()), (Some(3), Some(3)), "{status}");
+    let mode = std::fs::metadata(scratch.0.join("media/hints")).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    drop(server);
+
+    // A file that cannot be used costs the hints, and a line.
+    std::fs::write(scratch.0.join("media/hints"), "wordline hints 1\n").expect("it can be written");
+    let command = [&["serve", "pageftl", "--physics", "off", "--size", "256MiB", "--socket", "s"], &arguments[..]].concat();
+    let (child, _) = started(&scratch, Command::new(env!("CARGO_BIN_EXE_wordline")).args(command).stderr(Stdio::piped()));
+    let mut server = Server(child);
+    assert_eq!(json(&scratch, &["ctl", "s.ctl", "hints"])["hints"], Value::Array(Vec::new()));
+    server.0.kill().expect("it runs");
+    let mut said = String::new();
+    server.0.stderr.take().expect("piped").read_to_string(&mut said).expect("lines");
+    assert!(said.contains("media/hints") && said.contains("checksum") && said.contains("give them again"), "{said}");
+}
+
+#[test]
 fn a_drive_is_as_large_as_is_asked() {
     let scratch = Scratch::new("sized");
     for (arguments, words) in [

@@ -11,7 +11,7 @@ use wordline_units::Id;
 use super::arguments::Shown;
 use super::commands::commands;
 use super::{Served, faults, refusal};
-use crate::ask::{Look, Place, Told};
+use crate::ask::{Look, Place, Stored, Told};
 use crate::lost::LostFound;
 use crate::smart::Smart;
 use crate::status::hint_flags;
@@ -37,7 +37,7 @@ pub(super) fn help() -> Value {
 pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
     match told {
         Told::Done => json!({ "ok": true }),
-        Told::Hinted { acts_on_latency } => hinted(shown, acts_on_latency),
+        Told::Hinted { acts_on_latency, stored } => hinted(shown, acts_on_latency, stored),
         Told::Refused(why) => refusal(&why),
         Told::Look(look) if shown == Shown::Media => json!({ "ok": true, "media": media(&look) }),
         Told::Look(look) if shown == Shown::Smart => json!({ "ok": true, "smart": smart(&look) }),
@@ -58,8 +58,8 @@ pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
     }
 }
 
-/// Effects of the hints just given. `acts_on_latency`: the drive acts on tolerated latencies.
-fn hinted(shown: Shown, acts_on_latency: bool) -> Value {
+/// Effects of the hints just given. `acts_on_latency`: the drive acts on tolerated latencies. `stored`: they are kept for the next start.
+fn hinted(shown: Shown, acts_on_latency: bool, stored: Stored) -> Value {
     let Shown::Hint { priority, security, read_latency, lifetime } = shown else { return json!({ "ok": true }) };
     let mut effects = Vec::new();
     if priority {
@@ -79,7 +79,10 @@ fn hinted(shown: Shown, acts_on_latency: bool) -> Value {
     if lifetime {
         kept.push("lifetime is kept and shown in x-wordline:hint; nothing in the drive acts on it yet");
     }
-    json!({ "ok": true, "in_effect": effects, "only_kept": kept })
+    match stored {
+        Ok(stored) => json!({ "ok": true, "in_effect": effects, "only_kept": kept, "stored": stored }),
+        Err(why) => json!({ "ok": true, "in_effect": effects, "only_kept": kept, "stored": false, "not_stored": why }),
+    }
 }
 
 fn hint(from: u64, end: u64, hints: &Hints) -> Value {

@@ -13,6 +13,7 @@ mod faults;
 mod full;
 mod guarded;
 mod held;
+mod hinted;
 mod insecure;
 mod lived;
 mod locks;

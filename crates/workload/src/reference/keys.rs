@@ -202,7 +202,12 @@ pub(super) const FILES: [Part; 6] = [
                 "`prefill`",
                 "how much they may hold later: a file that grows beyond it costs others of its set their lives",
             ),
-            key("length", "multiple of the drive", "", "amount written before the run ends, such as \"400 %\", or read where no thread writes; `--length` changes it"),
+            key(
+                "length",
+                "multiple of the drive",
+                "",
+                "amount written before the run ends, such as \"400 %\", or read where no thread writes; `--length` changes it",
+            ),
             key("warm_up", "multiple of the drive", "nothing", "amount written before that, which is no part of what is measured"),
             key(
                 "secure",
