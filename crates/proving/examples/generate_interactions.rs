@@ -1,7 +1,7 @@
 //! Writes `docs/reference/interactions.md` under the folder named by the first argument: every pair of techniques, and all of them, on one small drive.
 //!
 //! A second argument is a folder with such a page. Only the drive without techniques and the one with all of them are measured then, and every other row is
-//! taken from that page: the whole takes minutes.
+//! taken from that page: the whole takes minutes. Tables that the page does not have are measured.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use wordline_drive::{Config, Pace};
 use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::interactions::{
-    ALIKE, ALL, BURST, BURSTS, COUNTED, GUARDED, PERIOD, RETRIED, RETRIES, STOPPED, WORN, aged, bursts, bursts_by_priority, config,
-    counted, guarded, overwrites, retried, stopped, worn,
+    ALIKE, ALL, BURST, BURSTS, COUNTED, GUARDED, PERIOD, RETRIED, RETRIES, STOPPED, TOLERANT, WORN, aged, bursts, bursts_by_priority,
+    config, counted, guarded, hint, overwrites, retried, stopped, tolerant, worn,
 };
 use wordline_units::{FlashOp, HostOp, Priority};
 
@@ -51,6 +51,7 @@ fn label(choice: &Choice) -> (&'static str, String) {
         Choice::BadPageManagement(params) => {
             ("bad pages", format!("{} of up to {} wordlines lost from the first", params.fixed, params.wordlines_max))
         }
+        Choice::LatencyHints(params) => ("hints", format!("reads of {} are tolerated", params.longer)),
         Choice::MigrationMode(params) => ("mode", format!("copies for {:?}", params.foreground)),
         Choice::CopyThreshold(params) => ("fastcopy", format!("by {:?}", params.index)),
         Choice::RetentionRefresh(params) => ("retention", format!("after {} days, patrol of {}", params.days_max, params.patrol)),
@@ -70,11 +71,11 @@ const NAMES: [&str; 4] = ["WAF", "erases", "read p99", "write p99"];
 
 fn measure(config: Config, seed: u64) -> Figures {
     let age = config.cells.as_ref().and_then(|cells| cells.age);
-    let (span, unit) = (config.exported_units, config.firmware.unit);
+    let (span, unit, hint) = (config.exported_units, config.firmware.unit, hint(&config));
     let mut drive = watched(config, None);
     drive.construct_filled(span);
     age.iter().for_each(|age| drive.set_age(age));
-    drive.serve(&mut overwrites(seed, span).take(2 * span as usize), Pace::Closed { depth: 16 }, None);
+    drive.serve(&mut hint.into_iter().chain(overwrites(seed, span).take(2 * span as usize)), Pace::Closed { depth: 16 }, None);
     drive.settle();
     let now = drive.now();
     drive.observer.1.reset(now);
@@ -148,6 +149,11 @@ impl Before {
         Ok(Before { lines: page.lines().map(str::to_owned).collect(), at: 0 })
     }
 
+    /// True if a line that comes now begins with `start`.
+    fn has(&self, start: &str) -> bool {
+        self.lines[self.at..].iter().any(|line| line.starts_with(start))
+    }
+
     /// The next line that begins with `start`, and a line that stands in no page where there is none.
     fn next(&mut self, start: &str) -> String {
         match self.lines[self.at..].iter().position(|line| line.starts_with(start)) {
@@ -166,7 +172,9 @@ fn page(mut before: Option<Before>) -> String {
     let load = [("BURSTS", BURSTS.to_string()), ("SIZE", BURST.to_string()), ("PERIOD", PERIOD.to_string()), ("SEEDS", seeds)];
     let mut text = load.iter().fold(HEAD.to_owned(), |text, (word, value)| text.replace(word, value));
     // Writing into a String cannot fail.
-    for choice in ALL.iter().chain(&RETRIED[..1]).chain(&ALIKE[..2]).chain(&WORN[..3]).chain(&COUNTED[..2]).chain(&STOPPED[..1]) {
+    for choice in
+        ALL.iter().chain(&RETRIED[..1]).chain(&ALIKE[..2]).chain(&WORN[..3]).chain(&COUNTED[..2]).chain(&STOPPED[..1]).chain(&TOLERANT[..1])
+    {
         let (name, parameters) = label(choice);
         let _ = writeln!(text, "| {name} | {} | {parameters} |", choice.card().name);
     }
@@ -186,6 +194,8 @@ fn page(mut before: Option<Before>) -> String {
     tables(&mut text, (&STOPPED, &with_the_first(&STOPPED, 1)), stopped, "\n", before);
     text.push_str(WITH_SPARED);
     tables(&mut text, (&GUARDED, &with_the_first(&GUARDED, 1)), guarded, "\n", before);
+    text.push_str(WITH_HINTS);
+    tables(&mut text, (&TOLERANT, &with_the_first(&TOLERANT, 1)), tolerant, "\n", before);
     text
 }
 
@@ -212,6 +222,7 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
 /// the page `before`.
 fn tables(text: &mut String, (of, sets): (&[Choice], &[u32]), config: fn(&[Choice]) -> Config, between: &str, before: &mut Option<Before>) {
     let all = (1 << of.len()) - 1;
+    let mut before = before.as_mut().filter(|before| before.has(&format!("| {} |", name(of, sets[1]))));
     let is_measured = |set: u32| before.is_none() || set == 0 || set == all;
     let chosen_sets: Vec<u32> = sets.iter().copied().filter(|&set| is_measured(set)).collect();
     let measured = in_parallel(&chosen_sets, |&set| {
@@ -358,6 +369,15 @@ const WITH_SPARED: &str = "
 
 The drive with cells, whose dies spare wordlines and program them in any order, with modes of an eighth and a quarter of each block. The same load. Two tables
 as above; each set of two has `guard` in it. `guard` and `bad pages` ask for sets of their own, and a group has the union of both.
+
+";
+
+const WITH_HINTS: &str = "
+## Where the host tolerates long reads
+
+The drive with retries by rate, and `refresh` with its guard in every row: block groups are rewritten after 200 reads, or after 2,000 where that may wait. The
+host tolerates long reads of all its data. The same load. Two tables as above; each set of two has `hints` in it. Without `hints` the tolerance changes nothing,
+so the row `none` is a drive that rewrites.
 
 ";
 

@@ -13,7 +13,7 @@ use wordline_workload::{FileLoad, FileOptions, FileSpec};
 
 use crate::bench::{self, overwrites};
 use crate::bystander::Bystander;
-use crate::interactions::{ALL, SMALL, Small, bursts, config};
+use crate::interactions::{ALL, SMALL, Small, bursts, config, hint};
 
 /// Requests of one run on a drive that comes with Wordline.
 const REQUESTS: usize = 1_500;
@@ -128,7 +128,7 @@ fn drawn(seed: u64, span: u64, unit_sectors: u32, share: f64, other: HostOp) -> 
 
 /// The hash of a small drive; `is_watched`: beside a bystander.
 fn of_small(config: Config, is_watched: bool) -> u64 {
-    let (span, seed) = (config.exported_units, config.seed);
+    let (span, seed, hint) = (config.exported_units, config.seed, hint(&config));
     let age = config.cells.as_ref().and_then(|cells| cells.age);
     let mut drive = Watched::new(config, ());
     if is_watched {
@@ -136,7 +136,8 @@ fn of_small(config: Config, is_watched: bool) -> u64 {
     }
     drive.construct_filled(span);
     age.iter().for_each(|age| drive.set_age(age));
-    drive.serve(&mut crate::interactions::overwrites(seed, span).take(ON_SMALL), Pace::Closed { depth: DEPTH }, None);
+    let before = crate::interactions::overwrites(seed, span).take(ON_SMALL);
+    drive.serve(&mut hint.into_iter().chain(before), Pace::Closed { depth: DEPTH }, None);
     drive.settle();
     let origin = drive.now();
     drive.serve(&mut bursts(seed, span).take(ON_SMALL), Pace::Open { origin }, None);

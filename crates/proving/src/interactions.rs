@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use wordline_cells::Retries;
 use wordline_drive::Config;
-use wordline_flash::tables::{Guard, GuardMode};
+use wordline_flash::tables::{Disturb, Guard, GuardMode};
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::techniques::{
-    Choice, bad_page_management, block_age, copy_threshold, crypto_erase, guarded_erase, idle_reclaim, layer_similarity, migration_mode,
-    page_lock, priority_preemption, read_disturb_refresh, read_reference, restricted_copyback, retention_refresh,
+    Choice, bad_page_management, block_age, copy_threshold, crypto_erase, guarded_erase, idle_reclaim, latency_hints, layer_similarity,
+    migration_mode, page_lock, priority_preemption, read_disturb_refresh, read_reference, restricted_copyback, retention_refresh,
 };
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Attributes, HostOp, HostRequest, Nanos, Priority, Rate};
+use wordline_units::{Attributes, HostOp, HostRequest, Nanos, Priority, Rate, Tolerance};
 
 use crate::{bench, shape};
 
@@ -124,6 +124,25 @@ pub const GUARDED: [Choice; 8] = [
     Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
+/// What rewrites on [`tolerant`] drives: as in [`RETRIED`], but what has a hint may wait until its guard ends the wait.
+pub const REWRITES: Choice =
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { guard: true, ..read_disturb_refresh::Params::by_reads(200) });
+
+/// What [`Choice::LatencyHints`] is tried with, where the host tolerates long reads of all its data. Not crypto-erase: what it does to the others is in the tables
+/// before.
+pub const TOLERANT: [Choice; 5] = [
+    Choice::LatencyHints(latency_hints::Params {
+        shortest: Nanos::from_micros(200),
+        typical: Nanos::from_micros(400),
+        longer: Nanos::from_millis(2),
+        on_wait: latency_hints::OnWait::Postpone,
+    }),
+    Choice::LayerReadOffsets,
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
+    Choice::ReadPreemption,
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+];
+
 /// What tells the ages of blocks on [`worn`] drives.
 pub const TELLS: Choice = Choice::BlockAge(block_age::Params { marker: block_age::Marker::Age, cycles_max: 1_000 });
 
@@ -139,7 +158,7 @@ pub struct Small {
 }
 
 /// All of them.
-pub const SMALL: [Small; 7] = [
+pub const SMALL: [Small; 8] = [
     Small { name: "plain", techniques: &ALL, build: config },
     Small { name: "retried", techniques: &RETRIED, build: retried },
     Small { name: "aged", techniques: &ALIKE, build: aged },
@@ -147,6 +166,7 @@ pub const SMALL: [Small; 7] = [
     Small { name: "counted", techniques: &COUNTED, build: counted },
     Small { name: "stopped", techniques: &STOPPED, build: stopped },
     Small { name: "guarded", techniques: &GUARDED, build: guarded },
+    Small { name: "tolerant", techniques: &TOLERANT, build: tolerant },
 ];
 
 /// Made up, but for the share (003 §6.2) and the part of it that can be saved (003 §4.2).
@@ -176,6 +196,14 @@ pub fn config(techniques: &[Choice]) -> Config {
 pub fn retried(techniques: &[Choice]) -> Config {
     let mut config = config(techniques);
     config.faults.retries = Some(RETRIES);
+    config
+}
+
+/// The same with rewrites that may wait, until a block group was read 2,000 times.
+pub fn tolerant(techniques: &[Choice]) -> Config {
+    let mut config = retried(&[&[REWRITES], techniques].concat());
+    let table = Disturb { pe: vec![u32::MAX], searched: vec![2_000], ..Disturb::default() };
+    config.firmware.tables.disturb = Some(Arc::new(table));
     config
 }
 
@@ -246,6 +274,12 @@ fn with_cells(name: &str, settings: &[&str], techniques: &[Choice]) -> Config {
     (sheet.timing.lock_page, sheet.timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
     config.sheet = config.firmware.sheet;
     config
+}
+
+/// The first request to the drive of `config`, where rewrites may wait: the host tolerates long reads of all that it shows.
+pub fn hint(config: &Config) -> Option<HostRequest> {
+    let sectors = config.exported_units as u32 * SECTORS;
+    config.firmware.techniques.contains(&REWRITES).then(|| HostRequest::hint(0, sectors, Tolerance::Longer))
 }
 
 /// A unit to write: anywhere but in the first fiftieth of the drive, which is only read.

@@ -10,17 +10,17 @@ use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, idle_reclaim};
 use wordline_proving::bench::Tally;
 use wordline_proving::bystander::Bystander;
-use wordline_proving::interactions::{SMALL, Small, bursts, config, overwrites};
+use wordline_proving::interactions::{SMALL, Small, bursts, config, hint, overwrites};
 use wordline_units::{Cause, FlashOp, Nanos};
 
 /// A drive under overwrites and then bursts; `join`: more techniques join it first.
 fn hash(config: Config, join: impl FnOnce(&mut Watched<Tally>)) -> (u64, Watched<Tally>) {
-    let (span, age) = (config.exported_units, config.cells.as_ref().and_then(|cells| cells.age));
+    let (span, age, hint) = (config.exported_units, config.cells.as_ref().and_then(|cells| cells.age), hint(&config));
     let mut drive = Watched::new(config, Tally::default());
     join(&mut drive);
     drive.construct_filled(span);
     age.iter().for_each(|age| drive.set_age(age));
-    drive.serve(&mut overwrites(1, span).take(4_000), Pace::Closed { depth: 16 }, None);
+    drive.serve(&mut hint.into_iter().chain(overwrites(1, span).take(4_000)), Pace::Closed { depth: 16 }, None);
     drive.settle();
     let origin = drive.now();
     drive.serve(&mut bursts(1, span).take(4_000), Pace::Open { origin }, None);

@@ -10,7 +10,7 @@ use wordline_chip::DieFault;
 use wordline_drive::{Config, Fault, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_ftl::groups::Use;
-use wordline_ftl::techniques::{Choice, DECLARATIONS, latency_hints};
+use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_ftl::{BlockGroup, Firmware};
 use wordline_plan::Plan;
 use wordline_proving::interactions::{self, SMALL};
@@ -219,13 +219,6 @@ fn every_technique_lets_go_of_a_failed_die() {
             ask(small.name, (small.build)(chosen));
         }
     }
-    let hints = latency_hints::Params {
-        shortest: Nanos::from_micros(200),
-        typical: Nanos::from_micros(400),
-        longer: Nanos::from_millis(2),
-        on_wait: latency_hints::OnWait::Postpone,
-    };
-    ask("plain", interactions::config(&[Choice::LatencyHints(hints)]));
     for sanitiser in [Choice::EraseAtOnce, Choice::WordlineScrub, Choice::ReprogramPage] {
         let mut config = interactions::config(&[sanitiser]);
         let sheet = &mut config.firmware.sheet;
