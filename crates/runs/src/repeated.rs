@@ -96,7 +96,7 @@ fn ends_by_itself(phase: &PhaseSpec) -> bool {
 #[cfg(test)]
 mod tests {
     use wordline_units::Nanos;
-    use wordline_workload::spec::{Arrival, Mix};
+    use wordline_workload::spec::{Arrival, Mix, Rate};
 
     use super::*;
 
@@ -131,7 +131,7 @@ mod tests {
     fn one_phase_is_told_without_its_place_and_an_open_loop_ends_by_its_own_times() {
         assert_eq!(of(vec![phase("write", 1.0, some())]).expect("it writes").told(), "phase 'write' without end");
         let mut open = phase("open", 1.0, Limit { time: Some(Nanos(1)), ..Limit::default() });
-        open.arrival = Arrival::Open { rate: 1.0, process: Default::default(), burst: None };
+        open.arrival = Arrival::Open { rate: Rate::PerSecond(1.0), process: Default::default(), burst: None };
         let told = of(vec![open, phase("write", 1.0, some())]).expect("it writes").told().to_owned();
         assert_eq!(told, "phase 'write' without end, the last of 2 that writes; once before it: 'open'");
     }

@@ -183,7 +183,7 @@ mod tests {
     use wordline_units::{Bytes, Nanos, Priority};
 
     use super::*;
-    use crate::spec::{Address, Amount, Arrival, Mix, PhaseSpec, Process, Zone};
+    use crate::spec::{Address, Amount, Arrival, Mix, PhaseSpec, Process, Rate, Zone};
     use crate::{JobsSpec, WorkloadSpec};
 
     const STRICT: ImportOptions = ImportOptions { is_lenient: false, defines: Vec::new() };
@@ -261,7 +261,7 @@ mod tests {
         assert!(odd.iter().zip([0.4, 0.4, 0.2]).all(|((_, share), expected)| (share - expected).abs() < 1e-9), "{odd:?}");
         let parts = one("rw=randread\npercentage_random=75\nnorandommap").address;
         assert_eq!(parts, Address::Mixed(vec![(0.75, Address::Uniform), (0.25, Address::Sequential { streams: 1 })]));
-        let open = |rate, process| Arrival::Open { rate, process, burst: None };
+        let open = |rate, process| Arrival::Open { rate: Rate::PerSecond(rate), process, burst: None };
         assert_eq!(one("rw=randwrite\nrate_iops=500\nioengine=io_uring").arrival, open(500.0, Process::Constant));
         assert_eq!(one("rw=randwrite\nrate_iops=2k\nrate_process=poisson").arrival, open(2_048.0, Process::Poisson));
         assert_eq!(one("rw=randwrite\nbs=4k\nrate=1m\n").arrival, open(256.0, Process::Constant));

@@ -103,7 +103,7 @@ impl Phase {
         let (clock, queue_depth) = match spec.arrival {
             Arrival::Closed { queue_depth, .. } => (None, Some(queue_depth.max(1))),
             Arrival::Open { rate, process, burst } => {
-                (Some(Clock::new(rate, process, burst, Draw::new(seed, Stream::Arrival, number))?), None)
+                (Some(Clock::new(rate.on(capacity), process, burst, Draw::new(seed, Stream::Arrival, number))?), None)
             }
         };
         if spec.limit.requests.is_none() && spec.limit.bytes.is_none() && spec.limit.time.is_none() {

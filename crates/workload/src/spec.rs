@@ -105,6 +105,25 @@ impl Amount {
     }
 }
 
+/// Requests per second, absolute or relative to the drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// Requests per second.
+    PerSecond(f64),
+    /// Requests per second for each GiB of the drive's capacity, so that drives of any size have as many requests of each block.
+    PerGib(f64),
+}
+
+impl Rate {
+    /// Requests per second on a drive of `capacity`.
+    pub fn on(self, capacity: Bytes) -> f64 {
+        match self {
+            Rate::PerSecond(rate) => rate,
+            Rate::PerGib(rate) => rate * capacity.0 as f64 / Bytes::gib(1).0 as f64,
+        }
+    }
+}
+
 /// Shares of the operations; they sum to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mix {
@@ -182,7 +201,7 @@ pub enum Arrival {
     /// At times of their own, whatever the drive does.
     Open {
         /// Requests per second, on average while busy.
-        rate: f64,
+        rate: Rate,
         /// How the gaps vary.
         process: Process,
         /// Times without any request in between.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority, Tolerance};
-use wordline_workload::spec::{Address, Amount, Arrival, Burst, Limit, Mix, Process, Zone};
+use wordline_workload::spec::{Address, Amount, Arrival, Burst, Limit, Mix, Process, Rate, Zone};
 use wordline_workload::{AnySpec, Generator, PhaseSpec, WorkloadSpec};
 
 const CAPACITY: Bytes = Bytes::gib(1);
@@ -221,7 +221,7 @@ fn streams_take_turns_and_each_is_in_order() {
 fn open_loops_keep_their_rate_and_their_rest() {
     let burst = Some(Burst { busy: Nanos::from_millis(10), idle: Nanos::from_millis(40) });
     for process in [Process::Constant, Process::Poisson] {
-        let arrival = Arrival::Open { rate: 100_000.0, process, burst };
+        let arrival = Arrival::Open { rate: Rate::PerSecond(100_000.0), process, burst };
         let drawn = requests(PhaseSpec { arrival, ..PhaseSpec::new("bursts", Limit::time(Nanos::from_secs(1))) });
         assert!((19_400..20_600).contains(&drawn.len()), "{}", drawn.len());
         assert!(drawn.iter().all(|request| request.at.0 % 50_000_000 < 10_000_000), "a request in an idle gap");
@@ -229,8 +229,22 @@ fn open_loops_keep_their_rate_and_their_rest() {
 }
 
 #[test]
+fn a_rate_for_each_gib_grows_with_the_drive_and_is_read_from_a_file() {
+    let text = "name = \"r\"\n[[phases]]\nrequests = 10\nmix = { read = \"100 %\" }\nsize = \"4 KiB\"\naddress = \"uniform\"\n\
+                arrival = { rate = \"20 /s/GiB\", process = \"constant\" }\n";
+    let spec = WorkloadSpec::parse(text, "r.toml").expect("it is a workload");
+    assert_eq!(spec.phases[0].arrival, Arrival::Open { rate: Rate::PerGib(20.0), process: Process::Constant, burst: None });
+    for (capacity, first) in [(Bytes::gib(1), 50_000_000), (Bytes::gib(10), 5_000_000), (Bytes::mib(512), 100_000_000)] {
+        let drawn = Generator::new(&spec, 7, capacity).expect("it fits").next().expect("it has ten");
+        assert_eq!(drawn.at, Nanos(first), "{capacity}");
+    }
+    let wrong = WorkloadSpec::parse(&text.replace("/s/GiB", "/s/GB"), "r.toml").expect_err("no such unit").to_string();
+    assert!(wrong.contains("'/s/GB' is not a unit of a rate; known are /s, k/s, M/s, /s/GiB; did you mean '/s/GiB'?"), "{wrong}");
+}
+
+#[test]
 fn a_later_phase_continues_the_clock_and_leaves_its_own_draws_alone() {
-    let arrival = Arrival::Open { rate: 1e6, process: Process::Poisson, burst: None };
+    let arrival = Arrival::Open { rate: Rate::PerSecond(1e6), process: Process::Poisson, burst: None };
     let phase = |count| PhaseSpec { arrival, ..PhaseSpec::new("p", Limit::requests(count)) };
     let run = |first| -> Vec<HostRequest> {
         let spec = WorkloadSpec { phases: vec![phase(first), phase(50)], ..one(phase(first)) };

@@ -173,7 +173,12 @@ pub(super) const PHASES: [Part; 7] = [
                 "no gaps",
                 "of a closed loop: time without any request before each of the other requests, once all before it are answered",
             ),
-            key("rate", "rate", "", "of an open loop: requests per second while busy, whatever the drive does"),
+            key(
+                "rate",
+                "rate",
+                "",
+                "of an open loop: requests per second while busy, whatever the drive does; `/s/GiB`: for each GiB of the drive",
+            ),
             key("process", "`poisson` or `constant`", "`poisson`", "of an open loop: distribution of the gaps between requests"),
             key("busy", "time", "always", "of an open loop: time during which requests come; with `idle`"),
             key("idle", "time", "never", "of an open loop: time without requests after that"),

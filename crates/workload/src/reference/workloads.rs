@@ -7,7 +7,8 @@ use wordline_units::{Bytes, Nanos};
 use super::keys::{FILES, PHASES, Part};
 use crate::AnySpec;
 use crate::file::spec::Multiple;
-use crate::spec::quantity::{PerSecond, Quantity, Share};
+use crate::spec::Rate;
+use crate::spec::quantity::{Quantity, Share};
 
 /// The reference of workload files.
 pub fn workloads_markdown() -> String {
@@ -26,7 +27,7 @@ pub fn workloads_markdown() -> String {
     units::<Share>(&mut text, "share", "\"70 %\"");
     units::<Multiple>(&mut text, "multiple of the drive", "\"400 %\"");
     units::<Nanos>(&mut text, "time", "\"10 ms\"");
-    units::<PerSecond>(&mut text, "rate", "\"20 k/s\"");
+    units::<Rate>(&mut text, "rate", "\"20 k/s\"");
     text.push_str("\n## Workloads of phases or jobs\n");
     parts(&mut text, &PHASES);
     example(&mut text, "mixed-70-30");

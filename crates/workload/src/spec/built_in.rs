@@ -1,7 +1,7 @@
 //! The workloads that come with the program. They are the files under `studies/workloads`, so that what a user reads there is what
 //! runs.
 
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("default", include_str!("../../../../studies/workloads/default.toml")),
     ("uniform-write", include_str!("../../../../studies/workloads/uniform-write.toml")),
     ("uniform-read", include_str!("../../../../studies/workloads/uniform-read.toml")),
@@ -15,6 +15,7 @@ const FILES: [(&str, &str); 13] = [
     ("fio-high", include_str!("../../../../studies/workloads/fio-high.toml")),
     ("fio-mid", include_str!("../../../../studies/workloads/fio-mid.toml")),
     ("fio-low", include_str!("../../../../studies/workloads/fio-low.toml")),
+    ("rlr-long", include_str!("../../../../studies/workloads/rlr-long.toml")),
 ];
 
 /// The names of the built-in workloads, the default first.

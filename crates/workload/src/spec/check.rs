@@ -515,7 +515,7 @@ fn arrival(raw: Spanned<RawArrival>) -> Result<Arrival, Fault> {
         Some(RawProcess::Constant) => Process::Constant,
         Some(RawProcess::Poisson) | None => Process::Poisson,
     };
-    Ok(Arrival::Open { rate: rate.0.0, process, burst })
+    Ok(Arrival::Open { rate: rate.0, process, burst })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 use wordline_units::{Bytes, Nanos, Priority, Tolerance};
 
-use super::Amount;
+use super::{Amount, Rate};
 use crate::words::did_you_mean;
 
 /// A kind of quantity.
@@ -31,6 +31,9 @@ pub(crate) trait Quantity: Sized {
 /// A quantity as it stands in a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Q<T>(pub(crate) T);
+
+/// Unit of rates for each GiB of the drive.
+const PER_GIB: &str = "/s/GiB";
 
 const SIZES: [(&str, f64); 9] = [
     ("B", 1.0),
@@ -83,18 +86,18 @@ impl Quantity for Share {
     }
 }
 
-/// Events per second.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PerSecond(pub(crate) f64);
-
-impl Quantity for PerSecond {
+impl Quantity for Rate {
     const KIND: &'static str = "a rate";
     const USUAL: &'static str = "/s";
-    const UNITS: &'static [(&'static str, f64)] = &[("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6)];
+    const UNITS: &'static [(&'static str, f64)] = &[("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), (PER_GIB, 1.0)];
 
-    fn of(number: f64, _unit: &str, factor: f64) -> Result<PerSecond, String> {
+    fn of(number: f64, unit: &str, factor: f64) -> Result<Rate, String> {
         let rate = number * factor;
-        if rate > 0.0 && rate <= 1e9 { Ok(PerSecond(rate)) } else { Err("a rate must be above zero and at most 1000 M/s".to_owned()) }
+        match unit {
+            _ if !(rate > 0.0 && rate <= 1e9) => Err("a rate must be above zero and at most 1000 M/s".to_owned()),
+            PER_GIB => Ok(Rate::PerGib(rate)),
+            _ => Ok(Rate::PerSecond(rate)),
+        }
     }
 }
 

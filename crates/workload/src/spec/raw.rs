@@ -22,8 +22,8 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 use wordline_units::{Bytes, Nanos};
 
-use super::Amount;
-use super::quantity::{PerSecond, Q, RawPriority, RawTolerance, Share};
+use super::quantity::{Q, RawPriority, RawTolerance, Share};
+use super::{Amount, Rate};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,7 +139,7 @@ pub(super) struct RawAddress(pub(super) Box<RawKeys>);
 #[serde(deny_unknown_fields)]
 pub(super) struct RawArrival {
     pub(super) queue_depth: Option<Spanned<u32>>,
-    pub(super) rate: Option<Q<PerSecond>>,
+    pub(super) rate: Option<Q<Rate>>,
     pub(super) process: Option<Spanned<RawProcess>>,
     pub(super) busy: Option<Spanned<Q<Nanos>>>,
     pub(super) idle: Option<Spanned<Q<Nanos>>>,
