@@ -6,6 +6,7 @@ use wordline_cells::{Age, Faults, Physics};
 use wordline_flash::{ReadSets, Sheet};
 use wordline_ftl::Config as FirmwareConfig;
 use wordline_ftl::config::Protection;
+use wordline_ftl::techniques::ReadLimits;
 use wordline_units::{Bytes, Celsius, Nanos, Rate};
 
 /// Configuration of everything around the firmware. The plan has checked it.
@@ -166,6 +167,11 @@ impl Config {
     pub fn searches(&self) -> bool {
         self.search.width > 0
             && self.cells.as_ref().is_some_and(|cells| cells.physics.retry.entries + cells.physics.retry.disturb_entries > 0.0)
+    }
+
+    /// Limits of reads of hinted data: of the technique that acts on hints, or its defaults.
+    pub fn read_limits(&self) -> ReadLimits {
+        ReadLimits::of(&self.firmware.techniques)
     }
 
     /// Time in which a page comes over the bus and is corrected.

@@ -231,6 +231,12 @@ impl Stages {
         [self.host_queue, self.core, self.dram, self.buffer, self.die_wait, self.die, self.channel, self.ecc]
     }
 
+    /// Time in the device: the die's array, the channel and error correction, without the waits for core, DRAM, buffer and die before them. Nothing where no
+    /// flash operation served the request.
+    pub fn device(&self) -> Nanos {
+        self.die + self.channel + self.ecc
+    }
+
     /// The sum: the request's latency.
     pub fn total(&self) -> Nanos {
         self.values().into_iter().sum()

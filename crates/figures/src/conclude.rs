@@ -9,9 +9,9 @@ use crate::histogram::Latencies;
 use crate::made_by::{Asked, RunName};
 use crate::measured::{JobMeasured, Measured, Phase};
 use crate::result::{
-    BlocksResult, ByOp, CapacityResult, ChecksResult, Copies, DriveResult, FailedResult, FlashResult, HostResult, InFlight, JobResult,
-    Latency, PhaseResult, PriorityLatency, ReadErrors, RunResult, Sanitised, SaturatedResult, StageMeans, StopsResult, Utilisation, Waf,
-    WaitResult, WordlineResult, Wordlines,
+    BlocksResult, ByOp, CapacityResult, ChecksResult, Copies, DriveResult, FailedResult, FlashResult, HintedReadsResult, HostResult,
+    InFlight, JobResult, Latency, PhaseResult, PriorityLatency, ReadErrors, RunResult, Sanitised, SaturatedResult, StageMeans, StopsResult,
+    Utilisation, Waf, WaitResult, WordlineResult, Wordlines,
 };
 use crate::series::Row;
 use crate::totals::WordlineCount;
@@ -162,6 +162,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         host: host(measured),
         latency_us: by_op(|op| latency(&measured.latencies(op))),
         latency_us_by_priority: priorities(measured),
+        hinted_reads: HintedReadsResult::of(measured),
         waits: WaitResult::all(&measured.waited),
         stops: StopsResult::of(&measured.waited.stops, totals),
         stages_us: by_op(|op| measured.stage_means_ns(op).map(stage_means)),

@@ -85,7 +85,17 @@ mod tests {
 
     fn scope() -> Scope {
         let (unit, page) = (Bytes::kib(4), Bytes::kib(16));
-        Scope { dies: 1, channels: 1, cores: 1, unit, page, h_layer: None, queue_depth: None, interval: Interval::default() }
+        Scope {
+            dies: 1,
+            channels: 1,
+            cores: 1,
+            unit,
+            page,
+            h_layer: None,
+            queue_depth: None,
+            interval: Interval::default(),
+            read_limits: None,
+        }
     }
 
     fn done(job: u8, op: HostOp, took: u64, ok: bool) -> Completion {

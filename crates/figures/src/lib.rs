@@ -31,6 +31,7 @@ pub mod series;
 mod silence;
 pub mod sweep;
 pub mod together;
+pub mod tolerances;
 pub mod totals;
 pub mod vertrace;
 pub mod violation;
@@ -52,5 +53,6 @@ pub use result::{
 };
 pub use scope::{HLayer, Interval, Scope};
 pub use sweep::{SweepPoint, SweepResult};
+pub use tolerances::ReadLimits;
 pub use vertrace::VerTrace;
 pub use violation::{Account, Violation};

@@ -8,6 +8,7 @@ use crate::backlog::Saturation;
 use crate::histogram::Latencies;
 use crate::scope::Scope;
 use crate::series::Row;
+use crate::tolerances::ByClass;
 use crate::totals::Totals;
 use crate::violation::Violation;
 use crate::waits::Waited;
@@ -35,6 +36,8 @@ pub struct Measured {
     pub phases: Vec<Phase>,
     /// Who waited for whom, and how often operations were stopped; nothing of a phase by itself.
     pub waited: Waited,
+    /// Reads by tolerated latency; `None` where nothing was hinted, and of a phase by itself.
+    pub by_tolerance: Option<ByClass>,
     /// The jobs of the workload, by number; none where it has none.
     pub jobs: Vec<JobMeasured>,
     /// The time series.
@@ -86,6 +89,7 @@ impl Measured {
             buffered_units: None,
             phases: Vec::new(),
             waited: Waited::default(),
+            by_tolerance: None,
             jobs: Vec::new(),
             rows: Vec::new(),
             worn_out: None,

@@ -1,7 +1,7 @@
 //! The observer that every figure comes from.
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer};
-use wordline_units::{FlashOp, HostOp, Id, Nanos, Priority};
+use wordline_units::{FlashOp, HostOp, Id, Nanos, Priority, Tolerance};
 
 use crate::backlog::Backlog;
 use crate::checks::Checks;
@@ -11,15 +11,16 @@ use crate::measured::{Measured, Phase};
 use crate::scope::Scope;
 use crate::series::{Part, Series};
 use crate::silence::Silence;
+use crate::tolerances::HintedReads;
 use crate::totals::Totals;
 use crate::violation::{Account, Violation};
 use crate::waits::Waits;
 
 /// Counts, histograms, time series and self-checks over a stream of events.
 ///
-/// All tables are sized when it is made; an event allocates nothing, except that the first request of a class brings its histogram into being and a
-/// row of the time series is written when its interval ends. Counting starts at the first event and may be restarted with [`Metrics::reset`]; the
-/// self-checks run from the first event to the last and are never reset.
+/// All tables are sized when it is made; an event allocates nothing, except that the first request of a class brings its histogram into being, a
+/// row of the time series is written when its interval ends, and hints of tolerated latency are kept by range. Counting starts at the first event
+/// and may be restarted with [`Metrics::reset`]; the self-checks run from the first event to the last and are never reset.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     scope: Scope,
@@ -38,6 +39,8 @@ pub struct Metrics {
     backlog: Backlog,
     silence: Silence,
     waits: Waits,
+    /// Reads by class, from the first hint on.
+    hinted: Option<Box<HintedReads>>,
     die_ns: Vec<u64>,
     channel_ns: Vec<u64>,
     // The longest single use, which may have begun before the window.
@@ -81,6 +84,7 @@ impl Metrics {
             backlog: Backlog::default(),
             silence: Silence::default(),
             waits: Waits::new(scope.dies),
+            hinted: None,
             die_ns: vec![0; scope.dies as usize],
             channel_ns: vec![0; scope.channels as usize],
             core_longest: Nanos::ZERO,
@@ -104,6 +108,7 @@ impl Metrics {
         self.latencies.iter_mut().chain(&mut self.earlier).flatten().for_each(Latencies::clear);
         self.phases.clear();
         self.waits.reset();
+        self.hinted.iter_mut().for_each(|hinted| hinted.reset());
         self.jobs.restart(at);
         self.start_phase(at);
         self.die_ns.fill(0);
@@ -210,10 +215,11 @@ impl Metrics {
         let elapsed = end - self.window;
         self.check_capacity(elapsed);
         self.end_phase(end);
+        let window = self.totals.since(&self.at_reset);
         Measured {
             scope: self.scope,
             elapsed,
-            totals: self.totals.since(&self.at_reset),
+            totals: window,
             in_flight_ns: self.checks.integral_at(end) - self.integral_at_reset,
             spent_ns: self.checks.spent_at(end).saturating_sub(self.spent_at_reset),
             held: self.checks.in_flight(),
@@ -221,6 +227,7 @@ impl Metrics {
             buffered_units: None,
             phases: self.phases,
             waited: self.waits.finish(),
+            by_tolerance: self.hinted.map(|hinted| hinted.finish(window.host(HostOp::Read).requests)),
             jobs: self.jobs.close(self.scope),
             latencies: self.earlier,
             die_ns: self.die_ns,
@@ -269,9 +276,23 @@ impl Metrics {
             self.totals.dram_ns += done.dram.0;
         }
         self.waits.completed(done);
+        if self.hinted.is_some() || done.attributes.tolerance != Tolerance::Default {
+            self.completed_hinted(done);
+        }
         if done.ok {
             self.latencies[done.op as usize][done.attributes.priority as usize].record(latency);
             self.series.record(done.op, latency);
+        }
+    }
+
+    /// Count a request of a load with hints.
+    #[cold]
+    #[inline(never)]
+    fn completed_hinted(&mut self, done: &Completion) {
+        let Scope { read_limits: Some(limits), unit, .. } = self.scope else { return };
+        // Tolerances of reads and trims declare nothing.
+        if self.hinted.is_some() || matches!(done.op, HostOp::Hint | HostOp::Write) {
+            self.hinted.get_or_insert_with(|| Box::new(HintedReads::new(limits, unit))).completed(done);
         }
     }
 

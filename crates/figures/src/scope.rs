@@ -2,6 +2,8 @@
 
 use wordline_units::{Bytes, Geometry, Nanos, PageId};
 
+use crate::tolerances::ReadLimits;
+
 /// How long one row of a time series is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interval {
@@ -85,6 +87,8 @@ pub struct Scope {
     pub queue_depth: Option<u32>,
     /// How long one row of the time series is.
     pub interval: Interval,
+    /// Times that reads of hinted data may take; `None`: reads are not counted by class.
+    pub read_limits: Option<ReadLimits>,
 }
 
 impl Scope {
@@ -99,6 +103,7 @@ impl Scope {
             h_layer: None,
             queue_depth: None,
             interval: Interval::default(),
+            read_limits: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use wordline_drive::{Config, Watched};
 use wordline_figures::{
-    Asked, DriveDetail, DriveResult, HLayer, Identity, Interval, LostResult, MadeBy, Measured, Metrics, Scope, WorkloadName,
+    Asked, DriveDetail, DriveResult, HLayer, Identity, Interval, LostResult, MadeBy, Measured, Metrics, ReadLimits, Scope, WorkloadName,
 };
 use wordline_plan::Plan;
 
@@ -142,6 +142,8 @@ impl<'a> Run<'a> {
         scope.h_layer = HLayer::of(&sheet.geometry, sheet.pages_per_program());
         scope.interval = self.interval;
         scope.queue_depth = self.depth;
+        let limits = self.config.read_limits();
+        scope.read_limits = Some(ReadLimits { technique: limits.technique, times: limits.times, in_effect: limits.is_on });
         scope
     }
 

@@ -80,6 +80,7 @@ impl Toy {
             h_layer: None,
             queue_depth: Some(self.depth),
             interval: Interval::Auto { first: Nanos::from_micros(500), rows: 256 },
+            read_limits: None,
         }
     }
 

@@ -5,7 +5,7 @@ use super::figure::Better::{Higher, Lower, Neither};
 use super::figure::Form::{Count, Number, Over, Percent, Plain};
 use super::figure::{Figure, Line};
 use super::part::Part;
-use crate::result::{BlocksResult, ByOp, Latency, RunResult, Sanitised, SparedResult};
+use crate::result::{BlocksResult, ByOp, HintedReadsResult, Latency, RunResult, Sanitised, SparedResult};
 
 /// Members of results that the catalogue leaves out, by the beginning of their paths, with the reason.
 #[cfg(test)]
@@ -39,6 +39,9 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("latency_us.write.count", "the first column of the table of latencies"),
     ("latency_us.trim.count", "the first column of the table of latencies"),
     ("latency_us.flush.count", "the first column of the table of latencies"),
+    ("hinted_reads.technique", "a sentence below the table of reads by tolerated latency"),
+    ("hinted_reads.in_effect", "a sentence below the table of reads by tolerated latency"),
+    ("hinted_reads.reads", "the whole of which a share is shown"),
     ("stages_us.", "a table and a picture of their own: parts of one latency"),
     ("stops.", "sentences beside the table of classes"),
     ("wordlines.leaders.host_programs", "a share in the line of wordlines"),
@@ -64,6 +67,10 @@ fn more_than_none(value: f64) -> Option<f64> {
 
 fn spared(part: &Part<'_>, of: fn(&SparedResult) -> f64) -> Option<f64> {
     part.run?.spared.as_ref().map(of)
+}
+
+fn hinted(part: &Part<'_>, of: fn(&HintedReadsResult) -> f64) -> Option<f64> {
+    part.run?.hinted_reads.as_ref().map(of)
 }
 
 fn sanitised(part: &Part<'_>, of: fn(&Sanitised) -> u64) -> Option<f64> {
@@ -126,6 +133,16 @@ fn latencies() -> Vec<Figure> {
         }
     }
     let silence = Figure::new("longest_silence_us", "longest silence", |part| part.run?.longest_silence_us.and_then(more_than_none));
+    all.push(
+        Figure::new("hinted_reads.over", "reads over their hints", |part| hinted(part, |of| of.over as f64))
+            .compared_with_zero(Lower)
+            .card_entry(62, "reads over their hints", "{}", Count),
+    );
+    all.push(
+        Figure::new("hinted_reads.over_share", "  of all hinted reads", |part| hinted(part, |of| of.over_share))
+            .compared_with_zero(Lower)
+            .card_entry(63, "of all hinted reads", "{}", Percent),
+    );
     all.push(silence.compared(Lower).line(Line::Silence, 0, "{} ms at most without an answer while requests waited", Over(1e3)));
     all
 }

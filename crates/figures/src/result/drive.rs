@@ -17,6 +17,7 @@ use super::phase::PhaseResult;
 use super::rewrites::RewritesResult;
 use super::spared::SparedResult;
 use super::techniques::TechniqueResult;
+use super::tolerances::HintedReadsResult;
 use super::trace::TraceResult;
 use super::waits::{StopsResult, WaitResult};
 use crate::made_by::Asked;
@@ -71,6 +72,9 @@ pub struct DriveResult {
     pub latency_us: ByOp<Latency>,
     /// Latency per priority class, only classes that were used.
     pub latency_us_by_priority: Vec<PriorityLatency>,
+    /// Reads by the latency that the host tolerates for their data, with violations of its hints. Absent where nothing was hinted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hinted_reads: Option<HintedReadsResult>,
     /// Who waited for whom: reads that found their die at work, by their class and by what it was doing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitResult>,

@@ -16,6 +16,7 @@ mod phase;
 mod rewrites;
 mod spared;
 mod techniques;
+mod tolerances;
 mod trace;
 mod waits;
 
@@ -34,5 +35,6 @@ pub use phase::PhaseResult;
 pub use rewrites::RewritesResult;
 pub use spared::SparedResult;
 pub use techniques::{AnswersResult, CensusResult, CensusRow, NumberResult, QuestionResult, TechniqueResult};
+pub use tolerances::{ClassReadsResult, HintedReadsResult};
 pub use trace::TraceResult;
 pub use waits::{StopsOf, StopsResult, WaitResult};

@@ -19,6 +19,7 @@ fn scope() -> Scope {
         h_layer: None,
         queue_depth: Some(1),
         interval: Interval::default(),
+        read_limits: None,
     }
 }
 

@@ -16,6 +16,7 @@ fn scope() -> Scope {
         h_layer: None,
         queue_depth: None,
         interval: Interval::default(),
+        read_limits: None,
     }
 }
 

@@ -3,6 +3,8 @@
 //! A technique is one folder beside this file, and one line in the list below. What the folder declares ([`declaration`]) makes its keys in drive files, their
 //! checks and their reference, and lets the proving ground draw it. `docs/tutorials/technique.md` walks through it.
 
+use wordline_units::Nanos;
+
 use crate::techniques::declaration::{Declaration, Site, Value};
 use crate::techniques::seam::{Card, Technique};
 
@@ -110,6 +112,31 @@ impl Choice {
     /// Card of the technique.
     pub fn card(&self) -> &'static Card {
         &self.declaration().card
+    }
+
+    /// Times that reads of data of each hinted class may take in the device, strictest first; `None`: it acts on no hints about reads.
+    pub fn read_limits(&self) -> Option<[Nanos; 3]> {
+        if let Choice::LatencyHints(params) = self { Some(params.limits()) } else { None }
+    }
+}
+
+/// Limits of reads of hinted data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// Technique that acts on hints about reads.
+    pub technique: &'static str,
+    /// Times that reads of data of each hinted class may take in the device, strictest first.
+    pub times: [Nanos; 3],
+    /// True if the technique is switched on; otherwise the times are its defaults.
+    pub is_on: bool,
+}
+
+impl ReadLimits {
+    /// Limits of a core with these techniques.
+    pub fn of(choices: &[Choice]) -> ReadLimits {
+        let times = choices.iter().find_map(Choice::read_limits);
+        let technique = latency_hints::DECLARATION.card.name;
+        ReadLimits { technique, times: times.unwrap_or_else(latency_hints::default_limits), is_on: times.is_some() }
     }
 }
 

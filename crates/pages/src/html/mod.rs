@@ -82,6 +82,7 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
         if !waits.is_empty() {
             section(html, "Reads by class", "stack", vec![waits, classes]);
         }
+        section(html, "Reads by tolerated latency", "stack", vec![tables::tolerances(&drives)]);
         section(html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
     }
     let worn = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());

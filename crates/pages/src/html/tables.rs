@@ -6,6 +6,7 @@ use super::axis::micros;
 use super::escape;
 use crate::number::{count, number, share};
 use crate::phrases::comparison::{factor, value};
+use crate::phrases::tolerances::{HEADS, cells, told};
 use crate::phrases::{comparison as words, failures, warnings};
 use wordline_figures::Report;
 use wordline_figures::catalogue::{self, Depth, Figure};
@@ -158,6 +159,30 @@ pub(super) fn classes(drives: &[&DriveResult]) -> String {
     if !lines.is_empty() {
         let _ = write!(html, "<ul class=\"note\">{lines}</ul>");
     }
+    html
+}
+
+/// Reads of each drive by tolerated latency; nothing where nothing was hinted.
+pub(super) fn tolerances(drives: &[&DriveResult]) -> String {
+    let hinted: Vec<_> = drives.iter().filter_map(|drive| Some((drive, drive.hinted_reads.as_ref()?))).collect();
+    if hinted.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from("<div class=\"tablebox\"><table><thead><tr>");
+    ["drive", "reads of class"].into_iter().chain(HEADS).for_each(|head| _ = write!(html, "<th>{head}</th>"));
+    html.push_str("</tr></thead><tbody>");
+    for (drive, of) in &hinted {
+        for class in &of.classes {
+            html.push_str("<tr>");
+            for cell in [escape(&drive.name), class.tolerance.clone()].into_iter().chain(cells(class, micros)) {
+                let _ = write!(html, "<td>{cell}</td>");
+            }
+            html.push_str("</tr>");
+        }
+    }
+    html.push_str("</tbody></table></div><ul class=\"note\">");
+    hinted.iter().for_each(|(drive, of)| _ = write!(html, "<li>{}: {}</li>", escape(&drive.name), told(of)));
+    html.push_str("</ul>");
     html
 }
 

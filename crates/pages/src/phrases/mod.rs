@@ -6,5 +6,6 @@ pub mod failures;
 pub(crate) mod rewrites;
 pub(crate) mod spared;
 pub mod techniques;
+pub(crate) mod tolerances;
 pub mod trace;
 pub mod warnings;

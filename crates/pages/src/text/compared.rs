@@ -6,6 +6,7 @@ use super::beside::told;
 use super::classes;
 use super::layout::{WIDTH, line, prose};
 use super::run::run;
+use super::tolerances;
 use crate::number::{fit, number};
 use crate::phrases::comparison::{ratio_text, value};
 use wordline_figures::Report;
@@ -35,6 +36,7 @@ pub fn compare(report: &Report) -> String {
     drives(&mut text, report);
     figures(&mut text, &report.drives, comparison);
     by_class(&mut text, report);
+    by_tolerance(&mut text, report);
     told(&mut text, report, Some(comparison));
     text
 }
@@ -91,6 +93,16 @@ fn by_class(text: &mut String, report: &Report) {
         if let Some(drive) = report.drives.iter().find(|drive| drive.name == name) {
             line(text, &format!("{}, seed {}", fit(&drive.name, LABEL - 1), drive.seed));
             classes::tables(text, drive);
+        }
+    }
+}
+
+/// Reads by tolerated latency, of the first run of each drive that has any.
+fn by_tolerance(text: &mut String, report: &Report) {
+    for name in names(&report.drives) {
+        if let Some(drive) = report.drives.iter().find(|drive| drive.name == name && drive.hinted_reads.is_some()) {
+            line(text, &format!("{}, seed {}", fit(&drive.name, LABEL - 1), drive.seed));
+            tolerances::table(text, drive);
         }
     }
 }

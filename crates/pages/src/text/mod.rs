@@ -9,6 +9,7 @@ mod lines;
 mod phases;
 mod run;
 mod swept;
+mod tolerances;
 mod versions;
 
 pub use compared::compare;

@@ -9,7 +9,7 @@ use crate::number::{count, fit, number, percent, share};
 use crate::phrases::{drive as of_drive, rewrites, spared, techniques, warnings};
 
 use super::layout::{line, prose};
-use super::{classes, jobs, lines, phases, versions};
+use super::{classes, jobs, lines, phases, tolerances, versions};
 
 /// The results of one drive.
 pub fn run(drive: &DriveResult) -> String {
@@ -28,6 +28,7 @@ pub fn run(drive: &DriveResult) -> String {
     if classes::tells(drive) {
         classes::tables(&mut text, drive);
     }
+    tolerances::table(&mut text, drive);
     phases::table(&mut text, drive);
     jobs::table(&mut text, drive);
     stages(&mut text, drive);

@@ -17,7 +17,7 @@ use crate::warned;
 
 fn scope(queue_depth: Option<u32>) -> Scope {
     let (unit, page) = (Bytes::kib(4), Bytes::kib(16));
-    Scope { dies: 1, channels: 1, cores: 1, unit, page, h_layer: None, queue_depth, interval: Interval::default() }
+    Scope { dies: 1, channels: 1, cores: 1, unit, page, h_layer: None, queue_depth, interval: Interval::default(), read_limits: None }
 }
 
 /// A request that begins at `from`, and how it ends.

@@ -6,6 +6,7 @@ use bytes::Bytes as Buffer;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, RowAccessor};
 use wordline_engine::Observer;
+use wordline_figures::result::{ClassReadsResult, HintedReadsResult};
 use wordline_figures::{CellResult, DriveDetail, Report, Violation};
 use wordline_pages::table::{Format, RATIOS, REQUESTS, RequestLog, intervals, write_intervals, write_ratios, write_runs};
 use wordline_pages::{html, json, reference, text};
@@ -61,6 +62,39 @@ fn tables_are_as_they_were_and_fit_a_terminal() {
     for line in run.lines().chain(compare.lines()).chain(many.lines()) {
         assert!(line.chars().count() <= 100 && !line.ends_with(' '), "{} columns: {line}", line.chars().count());
     }
+}
+
+#[test]
+fn reads_over_their_hints_are_told_beside_a_drive_that_has_none() {
+    let class = |tolerance: &str, limit_us: Option<f64>, reads, over: Option<u64>| ClassReadsResult {
+        tolerance: tolerance.to_owned(),
+        limit_us,
+        reads,
+        over,
+        over_share: over.map(|over| over as f64 / reads as f64),
+        device_max_us: 3_210.0,
+    };
+    let classes = vec![class("longer", Some(2_000.0), 12_000, Some(3)), class("none", None, 400, None)];
+    let hinted = HintedReadsResult { technique: "hints".to_owned(), in_effect: true, reads: 12_000, over: 3, over_share: 2.5e-4, classes };
+    let (mut report, details) = two();
+    let section = "Reads by tolerated latency";
+    assert!(!html::page(&report, std::slice::from_ref(&details)).contains(section) && !text::compare(&report).contains("over it"));
+    report.drives[0].hinted_reads = Some(hinted);
+    let report = Report::new(report.drives);
+    let page = html::page(&report, std::slice::from_ref(&details));
+    for words in
+        [section, "<td>longer</td><td>12,000</td><td>2 ms</td><td>3</td><td>0.025 %</td><td>3.21 ms</td>", "reads over their hints"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    let run = text::run(&report.drives[0]);
+    let rows = [
+        "  longer             12,000       2,000           3     0.025 %       3,210",
+        "  none                  400           -           -           -       3,210",
+    ];
+    assert!(rows.iter().all(|row| run.contains(row)), "{run}");
+    assert!(!text::run(&report.drives[1]).contains("over it"));
+    assert!(text::compare(&report).contains(rows[0]), "{}", text::compare(&report));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use wordline_runs::{Beside, Job, Load, Logs, Outcome, Plotted, Prepared, Progres
 use wordline_units::{FlashOp, Nanos};
 use wordline_workload::{AnySpec, FileLoad, FileOptions, FileSpec};
 
+mod hinted;
 mod jobs;
 mod plans;
 mod techniques;

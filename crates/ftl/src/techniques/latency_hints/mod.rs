@@ -82,6 +82,24 @@ params! {
     }
 }
 
+impl Params {
+    /// Times that reads of the classes `shortest`, `typical` and `longer` may take in the device.
+    pub fn limits(&self) -> [Nanos; 3] {
+        [self.shortest, self.typical, self.longer]
+    }
+}
+
+/// The limits of [`Params::limits`] where a plan sets none.
+pub fn default_limits() -> [Nanos; 3] {
+    ["shortest", "typical", "longer"].map(|key| {
+        let param = Params::ALL.iter().find(|param| param.key == key);
+        match param.and_then(|param| param.default) {
+            Some(Value::Span(limit)) => limit,
+            _ => unreachable!("{key} is a span with a default"),
+        }
+    })
+}
+
 /// Longest reads of all groups.
 #[derive(Clone, Debug)]
 pub struct LatencyHints {
@@ -258,6 +276,14 @@ mod tests {
         let (mut core, technique) = trial(Params { longer: Nanos(99), ..PARAMS });
         hint(&mut core, (0, 60), Tolerance::Longer);
         assert_eq!(waits(&technique, &core, Cause::Disturb), None, "less than one try is never met");
+    }
+
+    #[test]
+    fn the_limits_are_the_parameters_in_the_order_of_the_classes() {
+        assert_eq!(PARAMS.limits(), [Nanos(200), Nanos(400), Nanos(900)]);
+        assert_eq!(default_limits(), [Nanos(200_000), Nanos(400_000), Nanos(2_000_000)]);
+        assert_eq!(crate::techniques::Choice::LatencyHints(PARAMS).read_limits(), Some(PARAMS.limits()));
+        assert_eq!(crate::techniques::Choice::PlainCopyback.read_limits(), None);
     }
 
     #[test]
