@@ -8,6 +8,7 @@ use crate::cells::CellRange;
 use crate::characterize::CharacterizeOptions;
 use crate::chip_fit::ChipTask;
 use crate::columns::ColumnOptions;
+use crate::failure::Failure;
 use crate::import::ImportOptions;
 use crate::load::{LengthOptions, LoadOptions};
 use crate::plans::{DriveOptions, ShapeOptions, Starts};
@@ -376,13 +377,14 @@ pub(crate) struct WearOutOptions {
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) options: DriveOptions,
-    /// Built-in workload, workload file (.toml) or block trace, without end: its last phase that writes goes on, a trace begins again.
+    /// Built-in workload, workload file (.toml) or block trace, without end: its last phase that writes goes on, a trace begins again. A load of phases
+    /// that only read at a rate, such as rlr-long, goes on for --years: days of reads in leaps, with reads that are timed between them.
     #[arg(long, short, default_value = "default", value_name = "NAME|FILE")]
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     /// Length of the life in years (default 5): rests between erases and the ages of data follow from it.
-    /// With --dwpd: years after which the life counts as ended.
+    /// With --dwpd: years after which the life counts as ended. Loads that only read need it: they end a life at no time.
     #[arg(long, value_name = "N")]
     pub(crate) years: Option<f64>,
     /// Drive writes a day, however long the drive lives.
@@ -394,17 +396,21 @@ pub(crate) struct WearOutOptions {
     pub(crate) until: Option<String>,
     /// Time without power after which written data must be readable; the life ends when it is not. The default is a year,
     /// as JESD218 asks of client drives at the end of their lives. It is read from a copy of the drive after each epoch. none: data need not keep.
-    #[arg(long, default_value = "1y", value_name = "TIME|none")]
-    pub(crate) must_keep: String,
+    #[arg(long, value_name = "TIME|none")]
+    pub(crate) must_keep: Option<String>,
     /// Number of epochs of a life that are run, about; the time between them is skipped.
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=10_000))]
     pub(crate) epochs: u32,
     /// Length of an epoch in drive writes (default 1). Longer epochs tell blocks apart better.
     #[arg(long, value_name = "WRITES")]
     pub(crate) epoch: Option<f64>,
-    /// Requests of a short run in virtual time after each epoch, on a copy of the drive, that measures IOPS. 0: none.
-    #[arg(long, default_value_t = 4_000, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000_000))]
-    pub(crate) sample: u64,
+    /// Requests of a short run in virtual time after each epoch, on a copy of the drive, that measures IOPS (default 4000). 0: none. Under loads that only
+    /// read: reads that are timed in each epoch (default 20000).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000_000))]
+    pub(crate) sample: Option<u64>,
+    /// Time in the device above which a read counts as long, under loads that only read (default 400us).
+    #[arg(long, value_name = "TIME")]
+    pub(crate) long_read: Option<String>,
     /// Skip nothing. A life takes hours then, or days.
     #[arg(long)]
     pub(crate) no_leaps: bool,
@@ -424,6 +430,14 @@ pub(crate) struct WearOutOptions {
     /// Print no progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl WearOutOptions {
+    /// The number `value` of the option `name`, if it is one from 0.001 to 1,000.
+    pub(crate) fn positive(&self, name: &str, value: f64) -> Result<f64, Failure> {
+        let is_sound = value.is_finite() && (1e-3..=1e3).contains(&value);
+        if is_sound { Ok(value) } else { Err(Failure::Usage(format!("--{name} {value}: expected a number from 0.001 to 1000"))) }
+    }
 }
 
 #[derive(Clone, Debug, Args)]

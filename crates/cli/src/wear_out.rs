@@ -1,7 +1,5 @@
 //! `wordline wear-out`: lives of drives to their ends.
 
-use std::path::{Path, PathBuf};
-
 use wordline_figures::{LifetimeResult, LifetimesResult};
 use wordline_lab::LIFE_BY_MEAN;
 use wordline_lab::conditions::{span, span_text};
@@ -9,57 +7,37 @@ use wordline_pages::lifetime::{page, shown};
 use wordline_pages::number::number;
 use wordline_plan::Plan;
 use wordline_runs::wear_out::{Ends, Leaps, Pace, WearOut, YEARS_BAND, wear_out as live};
-use wordline_runs::{Progress, Repeated, parallel, share};
+use wordline_runs::{Reads, Repeated, share};
 use wordline_units::{Nanos, calendar};
-use wordline_workload::trace;
 
 use crate::args::WearOutOptions;
-use crate::command;
 use crate::failure::Failure;
-use crate::files;
-use crate::life_time::LifeTime;
+use crate::lives::{self, Lives};
 use crate::load;
-use crate::places::Places;
-use crate::plans::{Starts, raw_flash_note};
-use crate::progress::{Board, Counter};
+use crate::plans::raw_flash_note;
+use crate::read_out::read_out;
 
 /// Time without power at the end of life that JESD218 asks of client drives.
+const MUST_KEEP: &str = "1y";
 const YEAR_KEPT: Nanos = Nanos::from_millis(calendar::YEAR * 1_000);
 
 pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
-    let asked = asked(options)?;
-    let names: Vec<String> = std::iter::once(&options.drive).chain(&options.against).cloned().collect();
-    if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-        return Err(Failure::Usage(format!("drive '{name}' is named twice (place {}); hold it against another one", at + 1)));
-    }
-    let plan_options = &options.options.plan;
-    let plans = plan_options.shape.load_alike(&names, &plan_options.cells, Starts::Alike(options.load.fill.is_some()))?;
-    let plans = plans.into_iter().map(|plan| options.options.seeded(plan)).collect::<Result<Vec<Plan>, Failure>>()?;
     let load = options.load.load()?;
     let workload = load::workload(&options.workload, &load)?;
     load.check(workload.is_trace())?;
+    if let Some(reads) = Reads::of(&workload, &load)? {
+        return read_out(options, &load, &reads);
+    }
+    if options.long_read.is_some() {
+        return Err(Failure::Usage(format!("--long-read is for loads that only read, such as rlr-long; {} is none", options.workload)));
+    }
+    let asked = asked(options)?;
+    let lives = Lives::of(options)?;
     let repeats = Repeated::of(&workload)?.told().to_owned();
-    let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by(&plans));
-
-    let mut places = Places::reading(plans.iter().flat_map(Plan::files));
-    places.read(trace::files(Path::new(&options.workload)));
-    let json = options.json.as_deref().filter(|&name| name != "-").map(PathBuf::from);
-    json.iter().try_for_each(|path| places.write(path))?;
-    options.html.iter().try_for_each(|path| places.write_page(path))?;
-
-    let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
-    let board = Board::new(options.quiet);
-    let width = plans.iter().map(|plan| plan.name().chars().count()).max().unwrap_or(0);
-    let drives = parallel::try_map(threads, plans.len(), |index| {
-        let plan = &plans[index];
-        let time = LifeTime::new(asked.passes());
-        let mut line = Epochs { board: &board, name: format!("{:width$}", plan.name()), counter: None, time };
-        let life = live(plan, &workload, &load, &asked, &mut line)?;
-        line.finish();
-        Ok::<LifetimeResult, Failure>(life)
-    })?;
-    let mut notes = notes(&plans, &asked);
-    notes.extend(raw_flash_note(&plans));
+    let drives = lives.each(asked.passes(), |plan, progress| live(plan, &workload, &load, &asked, progress))?;
+    let plans = lives.plans();
+    let mut notes = notes(plans, &asked);
+    notes.extend(raw_flash_note(plans));
     if let Pace::Years(years) = asked.pace {
         // Passes come to an end, whether or not they have found the pace.
         let is_off = |life: &&LifetimeResult| (life.years / years - 1.0).abs() > YEARS_BAND;
@@ -68,37 +46,24 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
         }));
     }
     notes.extend(plans.iter().zip(&drives).flat_map(|(plan, life)| beyond(plan, life, &asked)));
-    let result = LifetimesResult { workload: name, repeats, ends: ends(&asked), drives, notes, made_by };
-    if let Some(path) = &options.html {
-        files::write(path, page(&result).as_bytes())?;
-    }
-    match options.json.as_deref() {
-        Some("-") => files::write_or_print("-", wordline_pages::json(&result).trim_end()),
-        Some(path) => {
-            files::write(Path::new(path), wordline_pages::json(&result).as_bytes())?;
-            files::write_or_print("-", &shown(&result))
-        }
-        None => files::write_or_print("-", &shown(&result)),
-    }
+    let (workload, made_by) = lives.identity();
+    let result = LifetimesResult { workload, repeats, ends: ends(&asked), drives, notes, made_by };
+    lives::write(options, || page(&result), &wordline_pages::json(&result), || shown(&result))
 }
 
 /// The life that the options ask for.
 fn asked(options: &WearOutOptions) -> Result<WearOut, Failure> {
     let usual = WearOut::default();
-    let positive = |name: &str, value: f64| {
-        let is_sound = value.is_finite() && (1e-3..=1e3).contains(&value);
-        if is_sound { Ok(value) } else { Err(Failure::Usage(format!("--{name} {value}: expected a number from 0.001 to 1000"))) }
-    };
-    let years = options.years.map(|years| positive("years", years)).transpose()?;
-    let dwpd = options.dwpd.map(|dwpd| positive("dwpd", dwpd)).transpose()?;
-    let epoch_writes = options.epoch.map_or(Ok(usual.epoch_writes), |writes| positive("epoch", writes))?;
+    let years = options.years.map(|years| options.positive("years", years)).transpose()?;
+    let dwpd = options.dwpd.map(|dwpd| options.positive("dwpd", dwpd)).transpose()?;
+    let epoch_writes = options.epoch.map_or(Ok(usual.epoch_writes), |writes| options.positive("epoch", writes))?;
     let (pace, years) = match (dwpd, years) {
         (Some(dwpd), years) => (Pace::Dwpd(dwpd), years),
         (None, Some(years)) => (Pace::Years(years), None),
         (None, None) => (usual.pace, None),
     };
     let wrong_time = |what| Failure::Usage(format!("--must-keep: {what}; or none, where data need not keep"));
-    let kept = match options.must_keep.trim() {
+    let kept = match options.must_keep.as_deref().unwrap_or(MUST_KEEP).trim() {
         "none" => None,
         text => Some(span(text).map(|seconds| Nanos((seconds * 1e9) as u64)).map_err(wrong_time)?),
     };
@@ -117,7 +82,7 @@ fn asked(options: &WearOutOptions) -> Result<WearOut, Failure> {
         (false, true) => Leaps::Growing,
         (false, false) => Leaps::Even,
     };
-    Ok(WearOut { pace, ends, epochs: options.epochs, epoch_writes, sample: options.sample, leaps })
+    Ok(WearOut { pace, ends, epochs: options.epochs, epoch_writes, sample: options.sample.unwrap_or(usual.sample), leaps })
 }
 
 /// Sentence on the ends of a life.
@@ -194,40 +159,6 @@ fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// Progress of a life, in epochs.
-struct Epochs<'a> {
-    board: &'a Board,
-    name: String,
-    counter: Option<Counter>,
-    time: LifeTime,
-}
-
-impl Epochs<'_> {
-    fn finish(&mut self) {
-        self.counter.take().iter().for_each(Counter::finish);
-    }
-}
-
-impl Progress for Epochs<'_> {
-    fn expect(&mut self, total: Option<u64>) {
-        self.finish();
-        self.time.begin();
-        self.counter = total.map(|total| self.board.count(&self.name, "epochs", total));
-    }
-
-    fn update(&mut self, epochs: u64, now: Nanos, doing: &str) {
-        let years = now.as_secs_f64() / (365.25 * 86_400.0);
-        if let Some(counter) = &mut self.counter {
-            self.time.at(epochs).iter().for_each(|estimate| counter.say(estimate));
-            counter.at(epochs, &format!("{doing}, {years:.2} years"));
-        }
-    }
-
-    fn say(&mut self, what: &str) {
-        self.counter.iter().for_each(|counter| counter.say(what));
-    }
 }
 
 #[cfg(test)]

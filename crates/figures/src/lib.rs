@@ -24,6 +24,7 @@ pub mod lifetime;
 pub mod made_by;
 pub mod measured;
 pub mod metrics;
+pub mod read_life;
 pub mod report;
 pub mod result;
 pub mod scope;
@@ -46,6 +47,7 @@ pub use lifetime::{CyclesResult, EpochResult, LifeEnd, LifetimeResult, Lifetimes
 pub use made_by::{Asked, MadeBy, PlanText, WorkloadName};
 pub use measured::{JobMeasured, Measured, Phase};
 pub use metrics::Metrics;
+pub use read_life::{ReadEpochResult, ReadLifeResult, ReadLivesResult};
 pub use report::{Broken, Failures, Report};
 pub use result::{
     AnswersResult, CapacityResult, CensusResult, CensusRow, Copies, DriveResult, JobResult, LostResult, NumberResult, PhaseResult,

@@ -1,7 +1,7 @@
 //! Figures as a person or a program receives them: tables for a terminal, one HTML page, JSON, CSV and Parquet, and the timeline of a run.
 //!
 //! ```text
-//!   text  html  timeline  lifetime  forensics  reference
+//!   text  html  timeline  lifetime  read_life  forensics  reference
 //!   phrases  table  json
 //!   number
 //! ```
@@ -15,6 +15,7 @@ mod json;
 pub mod lifetime;
 pub mod number;
 pub mod phrases;
+pub mod read_life;
 pub mod reference;
 pub mod table;
 pub mod text;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::table::{Column, RATIOS, REQUESTS, SWEEP, intervals};
 use wordline_figures::forensics::ForensicsResult;
 use wordline_figures::lifetime::LifetimesResult;
+use wordline_figures::read_life::ReadLivesResult;
 use wordline_figures::report::Report;
 use wordline_figures::violation::Account;
 
@@ -98,6 +99,13 @@ pub fn wear_out_markdown() -> String {
          | name | type | unit | meaning |\n|---|---|---|---|\n",
     );
     members(&mut text, &schema, &schema, "", &mut Vec::new());
+    text.push_str(
+        "\n## Loads that only read\n\n\
+         A load that writes nothing wears no drive out: its lives are days of reads, and the JSON has other names.\n\n\
+         | name | type | unit | meaning |\n|---|---|---|---|\n",
+    );
+    let schema = serde_json::to_value(schema_for!(ReadLivesResult)).expect("a schema is valid JSON");
+    members(&mut text, &schema, &schema, "", &mut Vec::new());
     text
 }
 
@@ -175,7 +183,10 @@ mod tests {
 
     #[test]
     fn every_name_of_the_json_has_a_meaning() {
-        for line in [reference_markdown(), forensics_markdown()].iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("| `"))
+        for line in [reference_markdown(), forensics_markdown(), wear_out_markdown()]
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter(|line| line.starts_with("| `"))
         {
             let meaning = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or("");
             assert!(meaning.len() > 3, "no meaning: {line}");

@@ -146,8 +146,35 @@ pub enum RunError {
     )]
     NoWear(String),
     /// A workload that writes nothing at all.
-    #[error("{0} writes nothing, so no drive wears out under it; take one that writes, such as uniform-write")]
+    #[error(
+        "{0} writes nothing, so no drive wears out under it; take one that writes, such as uniform-write, or phases that read at a rate, such as rlr-long"
+    )]
     NothingWritten(String),
+    /// Reads of which no number a day is known.
+    #[error(
+        "{workload}: phase '{phase}' is a closed loop{by}, of which no number of reads a day is known; {remedy}",
+        by = if *is_asked { " by --qd" } else { "" },
+        remedy = if *is_asked { "leave out --qd" } else { "give it a rate, such as arrival = { rate = \"20 /s/GiB\" }" }
+    )]
+    ReadsWithoutRate {
+        /// The workload.
+        workload: String,
+        /// Its phase.
+        phase: String,
+        /// Whether it is one because an option makes it one.
+        is_asked: bool,
+    },
+    /// Reads that go to some places more often than to others.
+    #[error(
+        "{workload}: phase '{phase}' reads some places more often than others, and a leap reads all of a range equally often; take an address that is \
+         uniform, shuffled, sequential or zoned"
+    )]
+    UnevenReads {
+        /// The workload.
+        workload: String,
+        /// Its phase.
+        phase: String,
+    },
     /// A workload that does not wear a drive out.
     #[error("the workload writes nothing in {0} requests on this drive, so that it does not wear out; take one that writes more")]
     NoWrites(u64),

@@ -73,7 +73,17 @@ fn what_cannot_be_worn_out_is_refused_before_anything_is_written() {
         (&["--until", "never"], "expected uncorrectable, spare"),
         (&["--must-keep", "1x"], "is no unit of time"),
         (&["--must-keep", "never"], "or none, where data need not keep"),
-        (&["--workload", "uniform-read"], "uniform-read writes nothing, so no drive wears out under it"),
+        (&["--workload", "uniform-read"], "uniform-read: phase 'read' is a closed loop, of which no number of reads a day is known"),
+        (&["--workload", "uniform-write", "--long-read", "400us"], "--long-read is for loads that only read"),
+        (&["--workload", "rlr-long"], "rlr-long only reads, which wears no drive out; --years N says for how long"),
+        (&["--workload", "rlr-long", "--years", "0.5", "--quick"], "--quick is for loads that write"),
+        (&["--workload", "rlr-long", "--years", "0.5", "--dwpd", "1"], "--dwpd is for loads that write"),
+        (&["--workload", "rlr-long", "--years", "0.5", "--must-keep", "1y"], "--must-keep is for loads that write"),
+        (&["--workload", "rlr-long", "--years", "0.5", "--long-read", "400"], "is a bare number where a time is expected"),
+        (&["--workload", "rlr-long", "--years", "0.5", "--long-read", "0us"], "expected a time above zero"),
+        (&["--workload", "rlr-long", "--years", "0.5", "--sample", "0"], "--sample 0: rlr-long only reads"),
+        (&["--workload", "rlr-long", "--years", "0.5", "--qd", "4"], "is a closed loop by --qd"),
+        (&["--workload", "rlr-long", "--years", "0"], "--years 0"),
         (&["--fit", "wrap"], "--fit is for traces"),
         (&["--secure-fraction", "50 %"], "--secure-fraction is for workloads of files"),
         (&["--workload", "no-such-load"], "no-such-load"),
@@ -82,6 +92,42 @@ fn what_cannot_be_worn_out_is_refused_before_anything_is_written() {
         assert_eq!(code, Some(2), "{arguments:?}: {stderr}");
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
         assert!(!scratch.0.join("life.html").exists());
+    }
+}
+
+#[test]
+fn a_load_that_only_reads_goes_by_days_of_reads_side_by_side() {
+    let scratch = Scratch::new("worn-by-reads");
+    let few = ["--size", "1GiB", "--epochs", "10", "--sample", "500", "--set", "techniques.read-disturb-refresh.reads_max=5000"];
+    let asked =
+        ["wear-out", "rewriter", "--against", "retrier", "--workload", "rlr-long", "--years", "0.02", "--quiet", "--html", "life.html"];
+    let asked = [&asked[..], &few, &["--json", "-"]].concat();
+    let (code, stdout, stderr) = told(&scratch, &asked);
+    assert_eq!(code, Some(0), "{stderr}");
+    let result: Value = serde_json::from_str(&stdout).expect("JSON and nothing else");
+    assert_eq!((&result["years"], &result["long_us"]), (&Value::from(0.02), &Value::from(400.0)));
+    for (drive, name) in result["drives"].as_array().expect("drives").iter().zip(["rewriter", "retrier"]) {
+        assert_eq!(drive["name"], name);
+        let epochs = drive["epochs"].as_array().expect("epochs");
+        assert_eq!(epochs.len(), 11, "the first day, and ten leaps");
+        assert!(epochs.iter().all(|epoch| epoch["timed"] == 500), "{epochs:?}");
+        let begun: u64 = epochs.iter().map(|epoch| epoch["rewrites"].as_u64().expect("a number")).sum();
+        let of_causes: u64 = drive["rewrites"].as_array().expect("causes").iter().map(|of| of["begun"].as_u64().expect("a number")).sum();
+        assert_eq!(begun, of_causes);
+        // The setting is of both drives: the retrier has a trigger here, and its guard beside it.
+        assert!(begun > 0, "{name}");
+    }
+    let page = std::fs::read_to_string(scratch.0.join("life.html")).expect("a page");
+    assert!(page.contains("Long reads") && page.contains("Postponed rewrites") && page.contains("Day by day"));
+    assert_eq!(told(&scratch, &asked).1, stdout, "the same seed is the same life");
+    let (_, shown, _) = told(&scratch, &asked[..asked.len() - 2]);
+    for words in [
+        "retrier on rlr-long",
+        "times that of rewriter",
+        "note: each epoch leaps over the reads of 0.73 days",
+        "no read of a leap has a latency",
+    ] {
+        assert!(shown.contains(words), "{words} is not in\n{shown}");
     }
 }
 

@@ -4,7 +4,9 @@ mod page;
 mod shown;
 
 pub use page::page;
+pub(crate) use page::{made_by, notes};
 pub use shown::shown;
+pub(crate) use shown::some;
 
 #[cfg(test)]
 pub(crate) mod tests {

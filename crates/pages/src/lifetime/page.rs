@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wordline_figures::{EpochResult, LifetimeResult, LifetimesResult};
+use wordline_figures::{EpochResult, LifetimeResult, LifetimesResult, MadeBy, WorkloadName};
 
 use super::shown;
 use crate::html::figure::{Curve, Curves, Figure, Scale};
@@ -24,12 +24,15 @@ pub fn page(result: &LifetimesResult) -> String {
     let mut sections = vec![("Ends".to_owned(), "stack", vec![table(result)])];
     sections.push(("Over life".to_owned(), "grid", over_life(&result.drives)));
     sections.push(("Blocks".to_owned(), "grid", vec![cycles(&result.drives)]));
-    if !result.notes.is_empty() {
-        let notes: String = result.notes.iter().map(|note| format!("<li>{}</li>", escape(note))).collect();
-        sections.push(("What these figures leave out".to_owned(), "stack", vec![format!("<ul>{notes}</ul>")]));
-    }
-    sections.push(("How to make this again".to_owned(), "stack", vec![made_by(result)]));
+    sections.extend(notes(&result.notes));
+    sections.push(("How to make this again".to_owned(), "stack", vec![made_by(&result.made_by, &result.workload)]));
     document(&title, &subtitle, &sections)
+}
+
+/// The section of what figures leave out; `None`: nothing.
+pub(crate) fn notes(notes: &[String]) -> Option<(String, &'static str, Vec<String>)> {
+    let list: String = notes.iter().map(|note| format!("<li>{}</li>", escape(note))).collect();
+    (!notes.is_empty()).then(|| ("What these figures leave out".to_owned(), "stack", vec![format!("<ul>{list}</ul>")]))
 }
 
 /// The figures of each life, drive by drive.
@@ -96,14 +99,14 @@ fn figure(title: &str, note: &str, x: Scale, y: Scale, curves: Vec<Curve>) -> St
     Figure::Curves(Curves { title: title.to_owned(), note: note.to_owned(), x, y, curves, marks: Vec::new() }).html()
 }
 
-fn made_by(result: &LifetimesResult) -> String {
-    let made = &result.made_by;
+/// Command, version and plans that make lives under this workload again.
+pub(crate) fn made_by(made: &MadeBy, workload: &WorkloadName) -> String {
     let mut html = format!(
         "<div class=\"tablebox\"><pre>{}</pre></div><p class=\"note\">Wordline {}; workload {}, digest <code>{}</code></p>",
         escape(&made.command),
         escape(&made.version),
-        escape(&result.workload.name),
-        escape(&result.workload.digest)
+        escape(&workload.name),
+        escape(&workload.digest)
     );
     for plan in &made.plans {
         let _ = write!(

@@ -101,7 +101,7 @@ pub(super) fn rows(life: &LifetimeResult, first: Option<&LifetimeResult>, has_mo
 }
 
 /// A few epochs of a life, evenly over it, the first and the last among them.
-fn some(epochs: &[EpochResult]) -> impl Iterator<Item = &EpochResult> {
+pub(crate) fn some<E>(epochs: &[E]) -> impl Iterator<Item = &E> {
     let last = epochs.len().saturating_sub(1);
     let mut places: Vec<usize> = (0..EPOCHS.min(epochs.len())).map(|at| at * last / (EPOCHS - 1).min(last.max(1))).collect();
     places.dedup();

@@ -10,6 +10,7 @@ use wordline_workload::{AnySpec, FileLoad, FileOptions, FileSpec};
 mod hinted;
 mod jobs;
 mod plans;
+mod read_out;
 mod techniques;
 mod warm;
 mod wear_out;
