@@ -1,5 +1,5 @@
-//! Months of reads in which nothing is written: a stretch in virtual time at a low rate, in which each read is timed, and a leap over the reads of some days, of
-//! which a sample is carried out, and so on.
+//! Months of reads in which nothing is written: a stretch in virtual time at a low rate, in which each read is timed, and a leap over the reads of some days,
+//! of which a sample is carried out, and so on.
 //!
 //! The errors of a sampled read are those of the worst of the reads that it stands for, so the share of long reads is that of the stretch.
 

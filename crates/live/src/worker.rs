@@ -495,12 +495,11 @@ impl Worker {
                     self.is_on_errand = false;
                     self.carry_out(errand, done.ok);
                 }
-                End::Hint(answer) => {
-                    if let Some((answer, stored)) = answer {
-                        // The requester may be gone.
-                        let _ = answer.send(Told::Hinted { acts_on_latency: self.drive.has_tolerances(), stored });
-                    }
+                // The requester may be gone.
+                End::Hint(Some((answer, stored))) => {
+                    let _ = answer.send(Told::Hinted { acts_on_latency: self.drive.has_tolerances(), stored });
                 }
+                End::Hint(None) => {}
                 End::Client(mut client) => {
                     self.batch.take_in(&mut client);
                     self.kept_back += 1;

@@ -128,8 +128,7 @@ pub const GUARDED: [Choice; 8] = [
 pub const REWRITES: Choice =
     Choice::ReadDisturbRefresh(read_disturb_refresh::Params { guard: true, ..read_disturb_refresh::Params::by_reads(200) });
 
-/// What [`Choice::LatencyHints`] is tried with, where the host tolerates long reads of all its data. Not crypto-erase: what it does to the others is in the tables
-/// before.
+/// Choices beside [`Choice::LatencyHints`], where the host tolerates long reads of all its data. Crypto-erase is in the tables before.
 pub const TOLERANT: [Choice; 5] = [
     Choice::LatencyHints(latency_hints::Params {
         shortest: Nanos::from_micros(200),

@@ -1,7 +1,7 @@
 //! Bench of hints: a file server for half a year, on drives that rewrite what is read often, with and without hints of the host (004 §3, §5 and §8).
 //!
-//! Each step is a stretch in virtual time, in which the load runs as it is, and a leap over the reads of some days, of which a sample is carried out. Nothing is
-//! written in a leap. A leap reads all bytes of the load equally often, as the load does.
+//! Each step is a stretch in virtual time, in which the load runs as it is, and a leap over the reads of some days, of which a sample is carried out. Nothing
+//! is written in a leap. A leap reads all bytes of the load equally often, as the load does.
 
 use wordline_drive::{Pace, Watched};
 use wordline_engine::{Completion, Event, Observer};
@@ -69,6 +69,8 @@ conditions! {
         hints: Vec<Name>,
         /// settings of each drive that retries
         retriers: Vec<Vec<Name>>,
+        /// setting whose values are the latencies that are tolerated
+        tolerated: Name,
         /// latencies that are tolerated, one after another
         longer: Vec<Micros>,
         /// the load that only reads
@@ -92,8 +94,6 @@ conditions! {
 
 /// Bytes of a GiB.
 const GIB: f64 = Bytes::gib(1).0 as f64;
-/// Bytes of a read of a leap.
-const READ: f64 = 4096.0;
 
 /// Counts of what a drive does, and the class of each unit.
 #[derive(Clone, Debug)]
@@ -209,7 +209,7 @@ impl Job {
             failed: 0,
         };
         let mut drive = Prepared::filled(config, held, watch).aged();
-        let reads = at.rate * (held * unit) as f64 / GIB * f64::from(at.leap) * DAY * READ / (unit as f64).min(READ);
+        let reads = at.rate * (held * unit) as f64 / GIB * f64::from(at.leap) * DAY;
         let (mut took, mut leapt, mut last) = (0.0, 0, (0, 0));
         for day in (0..=at.days).step_by(at.leap as usize) {
             let (first, before) = (drive.now(), (drive.observer.flash_reads, drive.observer.long_reads));
@@ -274,7 +274,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let read = files(&at.read)?;
     let hinted = |rewriter: &[String], longer: f64| -> Vec<String> {
-        let last = format!("techniques.latency-hints.longer={longer} us");
+        let last = format!("{}={longer} us", at.tolerated);
         rewriter.iter().chain(&at.hints).cloned().chain([last]).collect()
     };
     let mut jobs = Vec::new();

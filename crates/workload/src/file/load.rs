@@ -108,30 +108,39 @@ impl FileLoad {
             writes: spec.writes(),
             spec,
         };
+        load.holds_what_is_made(capacity).map_err(|message| SpecError::whole(&of.name, message))?;
+        load.prefill();
+        load.has_its_files(capacity).map_err(|message| SpecError::whole(&of.name, message))?;
+        load.start_threads();
+        Ok(load)
+    }
+
+    /// Checks that files that are created fit this drive.
+    fn holds_what_is_made(&self, capacity: Bytes) -> Result<(), String> {
         // Where nothing creates files, those of the beginning are cut to their set.
-        for (_, set) in load.spec.sets.iter().enumerate().filter(|&(number, _)| of.creates(number)) {
+        for (_, set) in self.spec.sets.iter().enumerate().filter(|&(number, _)| self.spec.creates(number)) {
             let most = set.size.bounds().1.map_or(set.size.mean(), |most| most.0 as f64);
-            if most > load.level as f64 * block as f64 {
-                let (size, level) = (Bytes(most as u64), Bytes(load.level * block));
-                return fault(format!(
+            if most > self.level as f64 * self.block() as f64 {
+                let (size, level) = (Bytes(most as u64), Bytes(self.level * self.block()));
+                return Err(format!(
                     "a file of {size} in set '{}' does not fit the {level} that files may hold on this drive of {capacity}",
                     set.name
                 ));
             }
         }
-        load.prefill();
-        let missing = load.spec.threads.iter().flat_map(|thread| &thread.ops).find(|op| {
+        Ok(())
+    }
+
+    /// Checks that there are files for all that is done to files.
+    fn has_its_files(&self, capacity: Bytes) -> Result<(), String> {
+        let missing = self.spec.threads.iter().flat_map(|thread| &thread.ops).find(|op| {
             let needs_one = matches!(op.deed, Deed::Append | Deed::Overwrite | Deed::Log | Deed::Read) && !op.same;
-            needs_one && load.system.slots(op.set).is_empty() && !load.spec.creates(op.set)
+            needs_one && self.system.slots(op.set).is_empty() && !self.spec.creates(op.set)
         });
         if let Some(op) = missing {
-            return fault(format!(
-                "set '{}' has no file on this drive of {capacity}, and nothing creates one",
-                load.spec.sets[op.set].name
-            ));
+            return Err(format!("set '{}' has no file on this drive of {capacity}, and nothing creates one", self.spec.sets[op.set].name));
         }
-        load.start_threads();
-        Ok(load)
+        Ok(())
     }
 
     /// Declares the tolerances of the sets, if one has any.

@@ -352,16 +352,7 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
     let span = raw.threads.span();
     let warm_up = raw.warm_up.as_ref().map(Spanned::span);
     let threads = raw.threads.into_inner().into_iter().map(|raw| thread(raw, &sets)).collect::<Result<Vec<_>, _>>()?;
-    let does = |of: fn(&Op) -> bool| threads.iter().flat_map(|thread| &thread.ops).any(of);
-    if !does(Op::writes) {
-        if !does(|op| op.deed == Deed::Read) || does(|op| op.deed == Deed::Delete) || cache.is_some() {
-            let message = "no thread writes: then threads read, and nothing else, without a page cache, or the run would never end";
-            return Err((span, message.to_owned()));
-        }
-        if let Some(place) = warm_up {
-            return Err((place, "a warm-up is written, and no thread writes".to_owned()));
-        }
-    }
+    ends(&threads, cache.is_some(), warm_up).map_err(|(place, message)| (place.unwrap_or(span.clone()), message))?;
     let reads = threads.iter().any(|thread| thread.ops.iter().all(|op| op.deed == Deed::Read));
     if mix.is_some_and(|(share, _)| share > 0.0) && !reads {
         return Err((span, "a mix with reads needs a thread that reads and does nothing else".to_owned()));
@@ -383,6 +374,19 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
         sets,
         threads,
     })
+}
+
+/// Checks that a load of `threads` ends: at what they write, or at what they read where none writes. The fault has the place of the warm-up, or none.
+fn ends(threads: &[ThreadSpec], has_cache: bool, warm_up: Option<Range<usize>>) -> Result<(), (Option<Range<usize>>, String)> {
+    let does = |of: fn(&Op) -> bool| threads.iter().flat_map(|thread| &thread.ops).any(of);
+    if does(Op::writes) {
+        return Ok(());
+    }
+    if !does(|op| op.deed == Deed::Read) || does(|op| op.deed == Deed::Delete) || has_cache {
+        let message = "no thread writes: then threads read, and nothing else, without a page cache, or the run would never end";
+        return Err((None, message.to_owned()));
+    }
+    warm_up.map_or(Ok(()), |place| Err((Some(place), "a warm-up is written, and no thread writes".to_owned())))
 }
 
 fn sets(raw: Spanned<Vec<Spanned<RawSet>>>) -> Result<Vec<SetSpec>, Fault> {
