@@ -51,7 +51,7 @@ fn asked(options: &WearOutOptions) -> Result<ReadOut, Failure> {
     }
     let Some(years) = options.years else {
         return Err(Failure::Usage(format!(
-            "{workload} only reads, which wears no drive out; --years N says for how long, such as --years 0.5"
+            "{workload} only reads, which wears no drive out; it needs --years N, such as --years 0.5"
         )));
     };
     let years = options.positive("years", years)?;

@@ -55,7 +55,7 @@ pub struct WorkloadName {
     pub name: String,
     /// The digest of its file, or of its built-in text: FNV-1a of 64 bits over the bytes as they are on the disk, in hexadecimal.
     pub digest: String,
-    /// How many bytes that is.
+    /// Size of that file or text in bytes.
     #[schemars(extend("x-unit" = "B"))]
     pub bytes: u64,
 }

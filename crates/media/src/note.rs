@@ -1,7 +1,7 @@
 //! Texts beside the dies of a drive: what a server wants to find again at its next start, with a checksum in the last line.
 //!
-//! A text is written beside its name and then renamed, so after the death of the process it is the old one or the new one. What survives the death of the host
-//! is as durable as the media.
+//! A text is written beside its name and then renamed, so after the death of the process it is the old one or the new one. The death of the host it survives
+//! as the media do.
 
 use std::io;
 

@@ -124,7 +124,7 @@ pub const GUARDED: [Choice; 8] = [
     Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
-/// What rewrites on [`tolerant`] drives: as in [`RETRIED`], but what has a hint may wait until its guard ends the wait.
+/// Rewrites of [`tolerant`] drives: as in [`RETRIED`], but those of data with a hint may wait until the guard ends the wait.
 pub const REWRITES: Choice =
     Choice::ReadDisturbRefresh(read_disturb_refresh::Params { guard: true, ..read_disturb_refresh::Params::by_reads(200) });
 

@@ -75,7 +75,7 @@ fn what_cannot_be_worn_out_is_refused_before_anything_is_written() {
         (&["--must-keep", "never"], "or none, where data need not keep"),
         (&["--workload", "uniform-read"], "uniform-read: phase 'read' is a closed loop, of which no number of reads a day is known"),
         (&["--workload", "uniform-write", "--long-read", "400us"], "--long-read is for loads that only read"),
-        (&["--workload", "rlr-long"], "rlr-long only reads, which wears no drive out; --years N says for how long"),
+        (&["--workload", "rlr-long"], "rlr-long only reads, which wears no drive out; it needs --years N, such as"),
         (&["--workload", "rlr-long", "--years", "0.5", "--quick"], "--quick is for loads that write"),
         (&["--workload", "rlr-long", "--years", "0.5", "--dwpd", "1"], "--dwpd is for loads that write"),
         (&["--workload", "rlr-long", "--years", "0.5", "--must-keep", "1y"], "--must-keep is for loads that write"),
