@@ -112,7 +112,7 @@ fn live(seed: u64, heat: Heat, (hinted, class): (u64, Tolerance), guard: bool) -
         for _ in 0..PARTS {
             let until = drive.now() + Nanos::from_secs(SECONDS / steps / PARTS);
             drive.run_until(until);
-            // Nobody asks for anything, and data is moved for its age.
+            // The host is idle, and data is moved for its age.
             drive.observer.unanswered = 0;
         }
         drive.settle();
