@@ -50,9 +50,7 @@ fn asked(options: &WearOutOptions) -> Result<ReadOut, Failure> {
         return Err(Failure::Usage(format!("{flag} is for loads that write; {workload} only reads, for --years, in leaps of --epochs")));
     }
     let Some(years) = options.years else {
-        return Err(Failure::Usage(format!(
-            "{workload} only reads, which wears no drive out; it needs --years N, such as --years 0.5"
-        )));
+        return Err(Failure::Usage(format!("{workload} only reads, which wears no drive out; it needs --years N, such as --years 0.5")));
     };
     let years = options.positive("years", years)?;
     let long = options.long_read.as_deref().map_or(Ok(usual.long), |text| {

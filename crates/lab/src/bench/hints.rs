@@ -132,21 +132,23 @@ impl Watch {
                 }
                 self.failed += u64::from(!done.ok);
             }
-            _ => {}
+            HostOp::Trim | HostOp::Flush => {}
         }
     }
 }
 
 impl Observer for Watch {
     fn observe(&mut self, at: Nanos, event: &Event) {
-        match event {
-            Event::Completed(done) => self.end(done),
-            Event::Flash(done) if done.op == FlashOp::Read && done.cause == Cause::Host => {
-                self.flash_reads += 1;
-                self.long_reads += u64::from(at - done.issued > self.long);
-            }
-            Event::Flash(done) if done.cause == Cause::Disturb => self.moved += u64::from(done.moved_units),
-            _ => {}
+        if let Event::Completed(done) = event {
+            self.end(done);
+        }
+        let Event::Flash(done) = event else { return };
+        if done.op == FlashOp::Read && done.cause == Cause::Host {
+            self.flash_reads += 1;
+            self.long_reads += u64::from(at - done.issued > self.long);
+        }
+        if done.cause == Cause::Disturb {
+            self.moved += u64::from(done.moved_units);
         }
     }
 }
