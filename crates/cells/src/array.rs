@@ -11,6 +11,7 @@
 
 mod carried;
 mod epoch;
+mod inspected;
 mod kept;
 mod locks;
 mod memory;
@@ -23,6 +24,7 @@ mod written;
 
 pub use carried::CarriedTables;
 pub use epoch::{Pace, Repetition};
+pub use inspected::{BlockCarried, BlockCells, BlockWear};
 pub use kept::KeptLife;
 pub use locks::Disturbed;
 pub use relief::ReliefTables;

@@ -61,7 +61,10 @@ mod strays;
 mod variation;
 mod wordline;
 
-pub use array::{Age, CarriedTables, CellArray, Disturbed, KeptLife, Lives, Look, Pace, ReliefTables, Repetition, Sensed, Took, Trace};
+pub use array::{
+    Age, BlockCarried, BlockCells, BlockWear, CarriedTables, CellArray, Disturbed, KeptLife, Lives, Look, Pace, ReliefTables, Repetition,
+    Sensed, Took, Trace,
+};
 pub use condition::{Condition, Reprogrammed};
 pub use erase::Erase;
 pub use fixed::{Cells, Faults, Outcome};

@@ -114,6 +114,14 @@ impl Model {
         Wordline::new(self, traits, condition)
     }
 
+    /// Mean number of errors of a codeword of the worst page of a wordline at its best references.
+    pub fn worst_page(&self, traits: &Traits, condition: &Condition) -> f64 {
+        let wordline = self.wordline(traits, condition);
+        let best = wordline.optimal();
+        let pages = 0..self.physics.shape.cell.bits();
+        pages.map(|page| wordline.error_rate(self, page, &best)).fold(0.0, f64::max) * self.codeword_bits()
+    }
+
     /// Traits at the temperature `at`: warm cells program faster.
     #[must_use]
     pub fn warmed(&self, traits: &Traits, at: Celsius) -> Traits {

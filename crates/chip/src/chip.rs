@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wordline_cells::{Age, CarriedTables, CellArray, Faults as Rates, History, ReliefTables, Repetition};
+use wordline_cells::{Age, BlockCells, CarriedTables, CellArray, Faults as Rates, ReliefTables, Repetition};
 use wordline_flash::{Command, EraseTrace, Feature, ProgramTrace, ReadSets, Sanitisation, Sheet, Status, Tally, Target};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId, WordlineSet};
@@ -362,15 +362,9 @@ impl Chip {
         self.physics()?.dwell_of(self.index(plane, block), dwells)
     }
 
-    /// Stress of the cells of a block; `None`: they have no physics.
-    pub fn history(&self, plane: PlaneId, block: BlockId) -> Option<History> {
-        self.physics().map(|array| array.history(self.index(plane, block)))
-    }
-
-    /// Stress of the cells of a wordline, with the part of its block's erase stress in which it was spared; `None`: they have no physics.
-    pub fn wordline_history(&self, plane: PlaneId, block: BlockId, wordline: u32) -> Option<History> {
-        let index = self.index(plane, block);
-        self.physics().map(|array| History { gentle: array.gentle(index, wordline), ..array.history(index) })
+    /// The cells of a block, for inspection from outside of the drive; `None`: they have no physics.
+    pub fn inspect(&self, plane: PlaneId, block: BlockId) -> Option<BlockCells<'_>> {
+        self.physics().map(|array| array.inspect(self.index(plane, block)))
     }
 
     /// Brings out the last erase of the blocks of `target` once more, for [`Chip::erase_trace`], by what their cells are like now. Nothing happens to them, and

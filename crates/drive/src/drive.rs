@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use wordline_cells::{Age, History};
+use wordline_cells::{Age, BlockCells};
 use wordline_chip::{CarriedTables, DieFault, Mark};
 use wordline_engine::{BlockView, EventLog, Observer, UnitPlace};
 use wordline_ftl::techniques::counts::TechniqueCounts;
@@ -389,14 +389,19 @@ impl Drive {
         set_age::set_age(&mut self.machine, age);
     }
 
-    /// Stress that the cells of a block have gone through; `None`: they have no physics.
-    pub fn history(&self, die: DieId, plane: PlaneId, block: BlockId) -> Option<History> {
-        self.machine.dies()[die].history(plane, block)
+    /// The cells of a block, for inspection from outside of the drive: wear, age, carried errors. `None`: they have no physics.
+    pub fn inspect(&self, die: DieId, plane: PlaneId, block: BlockId) -> Option<BlockCells<'_>> {
+        self.machine.dies()[die].inspect(plane, block)
     }
 
-    /// Stress that the cells of a wordline have gone through, with the part of it in which erases spared the wordline; `None`: they have no physics.
-    pub fn wordline_history(&self, die: DieId, plane: PlaneId, block: BlockId, wordline: u32) -> Option<History> {
-        self.machine.dies()[die].wordline_history(plane, block, wordline)
+    /// Every flash block, die by die and plane by plane. True: it is of a block group in service.
+    pub fn flash_blocks(&self) -> impl Iterator<Item = (DieId, PlaneId, BlockId, bool)> + '_ {
+        inspect::flash_blocks(&self.machine)
+    }
+
+    /// Number of erases of a flash block, over its whole life.
+    pub fn erases(&self, die: DieId, plane: PlaneId, block: BlockId) -> u32 {
+        self.machine.dies()[die].erases(plane, block)
     }
 
     /// Errors that copybacks carried into the pages of a die, which its firmware cannot see.

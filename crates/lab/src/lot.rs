@@ -50,14 +50,6 @@ pub struct Lot {
     old: (f64, f64),
 }
 
-/// Mean number of errors of a codeword of the worst page of a wordline of `model` at the best references.
-pub(crate) fn worst_page(model: &Model, traits: &Traits, condition: &Condition) -> f64 {
-    let wordline = model.wordline(traits, condition);
-    let best = wordline.optimal();
-    let pages = 0..model.physics().shape.cell.bits();
-    pages.map(|page| wordline.error_rate(model, page, &best)).fold(0.0, f64::max) * model.codeword_bits()
-}
-
 impl Lot {
     /// The lot of a setup's chip.
     ///
@@ -164,7 +156,7 @@ impl Lot {
 
     /// Mean number of errors of a codeword of the worst page of a wordline at the best references.
     pub fn worst_page(&self, traits: &Traits, condition: &Condition) -> f64 {
-        worst_page(&self.model, traits, condition)
+        self.model.worst_page(traits, condition)
     }
 
     /// Mean number of errors of a codeword of the worst page of a block's worst wordline: the N(t) that is compared with the limit.

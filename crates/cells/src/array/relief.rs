@@ -129,7 +129,7 @@ impl CellArray {
     }
 
     /// Least gentle stress among the wordlines of an h-layer: that of the most worn of them.
-    fn least_gentle(&self, block: u32, layer: u32) -> f32 {
+    pub(super) fn least_gentle(&self, block: u32, layer: u32) -> f32 {
         let each = self.wordlines_per_layer as usize;
         self.reliefs.table(block).map_or(0.0, |table| table[layer as usize * each..][..each].iter().copied().fold(f32::INFINITY, f32::min))
     }

@@ -5,6 +5,7 @@ mod carried;
 mod common;
 mod fidelity;
 mod guarded;
+mod inspected;
 mod leap;
 mod locks;
 mod sense;

@@ -91,6 +91,25 @@ pub(crate) fn blocks(machine: &Machine) -> impl Iterator<Item = BlockView> + '_ 
     })
 }
 
+/// Every flash block, die by die and plane by plane. True: it is of a block group in service.
+pub(crate) fn flash_blocks(machine: &Machine) -> impl Iterator<Item = (DieId, PlaneId, BlockId, bool)> + '_ {
+    let geometry = &machine.config().sheet.geometry;
+    machine.dies().iter().flat_map(move |(die, _)| {
+        let (core, local) = machine.dies().home(die);
+        let (groups, layout) = (machine.ftls()[core as usize].groups(), machine.ftls()[core as usize].layout());
+        let mut in_service = vec![false; geometry.planes as usize * geometry.blocks as usize];
+        for group in (0..layout.groups).map(|number| layout.group_at(local, number)) {
+            if !matches!(groups.use_of(group), Use::Bad | Use::Lost) {
+                let blocks = (0..).zip(groups.blocks(group)).take(geometry.planes as usize);
+                blocks.for_each(|(plane, block)| in_service[plane * geometry.blocks as usize + usize::from(block)] = true);
+            }
+        }
+        let places =
+            (0..geometry.planes as u8).flat_map(move |plane| (0..geometry.blocks).map(move |block| (PlaneId(plane), BlockId(block))));
+        places.zip(in_service).map(move |((plane, block), in_service)| (die, plane, block, in_service))
+    })
+}
+
 /// Each block group that is full of data, die by die, with its block in the first plane and its wear as techniques tell it; `None`: none tells it.
 pub(crate) fn worn(machine: &Machine) -> impl Iterator<Item = (DieId, BlockId, Option<Wear>)> + '_ {
     machine.dies().iter().flat_map(move |(die, _)| {

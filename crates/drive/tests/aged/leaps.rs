@@ -29,7 +29,7 @@ fn drive_write(drive: &mut Watched, load: &mut impl Iterator<Item = HostRequest>
 
 /// Erase count and stress of the erases of each block.
 fn worn(drive: &Watched) -> Vec<(f64, f64)> {
-    let stress = |block: u32| drive.history(DieId(0), PlaneId(0), BlockId(block)).expect("the cells have physics").erase;
+    let stress = |block: u32| drive.inspect(DieId(0), PlaneId(0), BlockId(block)).expect("the cells have physics").history().erase;
     drive.blocks().zip(0..).map(|(view, block)| (view.erases.into(), stress(block).into())).collect()
 }
 
@@ -205,7 +205,7 @@ fn frailty(drive: &Watched) -> Vec<f64> {
     let (model, at) = (Model::new(&cells.physics).expect("it is checked"), Celsius(30.0));
     let rate = |index: u32| {
         let block = model.block(drive.config().seed, 0, index);
-        let history = drive.history(DieId(0), PlaneId(0), BlockId(index)).expect("the cells have physics");
+        let history = drive.inspect(DieId(0), PlaneId(0), BlockId(index)).expect("the cells have physics").history();
         let condition = Condition { retention: model.kept(365.0 * 86_400.0, at), ..Condition::new(history, at) };
         let of_layer = |layer: u32| {
             let wordline = model.wordline(&model.traits(&block, layer), &condition);

@@ -34,7 +34,7 @@ fn in_order(drive: &Watched) -> impl Iterator<Item = HostRequest> + use<> {
 /// Erase count of each group that is not open, with the stress that its first block has gone through: of erases, and of programs. Writes in order leave almost
 /// nothing to move, so the open group of moved data is never filled and never erased.
 fn lived(drive: &Watched) -> Vec<(u32, f64, f64)> {
-    let history = |block: u32| drive.history(DieId(0), PlaneId(0), BlockId(block)).expect("the cells have physics");
+    let history = |block: u32| drive.inspect(DieId(0), PlaneId(0), BlockId(block)).expect("the cells have physics").history();
     drive
         .blocks()
         .zip(0..)
@@ -116,7 +116,7 @@ fn spare_blocks_are_as_new_as_they_are() {
     let spares: Vec<_> = drive.firmware()[0].spares_of(DieId(0)).collect();
     assert_eq!(spares.len(), 4);
     for (plane, block) in spares {
-        assert_eq!(drive.history(DieId(0), plane, block).map(|history| history.erase), Some(0.0));
+        assert_eq!(drive.inspect(DieId(0), plane, block).map(|cells| cells.history().erase), Some(0.0));
     }
     assert!(drive.blocks().all(|block| block.erases == 500));
 }

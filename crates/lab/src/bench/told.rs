@@ -10,7 +10,7 @@ use wordline_units::{BlockId, Celsius, DieId, Wear};
 use super::{Bench, Findings, OfBlock, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::plan;
-use crate::lot::{greatest, least, worst_page};
+use crate::lot::{greatest, least};
 use crate::protocol::{Bits, Count, Cycles, Name, Span, conditions};
 
 /// The `told` bench: its metrics, its conditions and the function that measures.
@@ -66,7 +66,7 @@ struct Seen {
 /// N(12) of a block (000 §3.1.1).
 fn after(model: &Model, block: &Block, condition: &Condition) -> f64 {
     let layers = 0..model.layers().len() as u32;
-    layers.map(|layer| worst_page(model, &model.traits(block, layer), condition)).fold(0.0, f64::max)
+    layers.map(|layer| model.worst_page(&model.traits(block, layer), condition)).fold(0.0, f64::max)
 }
 
 /// All blocks that hold data, at `cycles`.

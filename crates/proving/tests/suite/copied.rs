@@ -136,7 +136,7 @@ impl Trial {
             let days = unit.programmed - unit.born;
             let layer = page / geometry.cell.bits() / geometry.wordlines_per_layer;
             let (wordline, best) = wordlines.entry((block.0, layer, days)).or_insert_with(|| {
-                let history = self.drive.history(DieId(0), PlaneId(0), block).expect("it has physics");
+                let history = self.drive.inspect(DieId(0), PlaneId(0), block).expect("it has physics").history();
                 let rest = retention.0.saturating_sub(Seconds::from_days(days).0);
                 let condition = Condition::new(history, Celsius(30.0)).kept(self.model.kept(rest as f64, Celsius(30.0)));
                 let wordline = self.model.wordline(&self.model.traits(&self.model.block(seed, 0, block.0), layer), &condition);

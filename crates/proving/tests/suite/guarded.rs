@@ -49,7 +49,7 @@ fn worn(plan: &Plan, cycles: f64) -> Vec<Worn> {
     }
     let all = || (0..geometry.planes).flat_map(|plane| (0..geometry.blocks).map(move |block| (plane, block)));
     let stress = |drive: &Watched, (plane, block): (u32, u32), wordline: u32| {
-        drive.wordline_history(DieId(0), PlaneId(plane as u8), BlockId(block), wordline).expect("its cells have physics")
+        drive.inspect(DieId(0), PlaneId(plane as u8), BlockId(block)).expect("its cells have physics").of_wordline(wordline)
     };
     let before: Vec<f32> = all().map(|at| stress(&drive, at, 0).erase).collect();
     drive.age(&mut overwrites(5, units, SECTORS), PASSES * units);
