@@ -110,6 +110,10 @@ pub(crate) struct RunOptions {
     pub(crate) load: LoadOptions,
     #[command(flatten)]
     pub(crate) length: LengthOptions,
+    /// Inspect the cells of all flash blocks at the end of the run: their wear, their ages by the errors of a year, and the errors that copybacks carried. They
+    /// are in the JSON, and in a table of blocks beside the others.
+    #[arg(long)]
+    pub(crate) cells: bool,
     /// File workloads: count each file's stale versions on the flash, and the time that they stay there (VerTrace).
     #[arg(long)]
     pub(crate) vertrace: bool,

@@ -1,6 +1,8 @@
 //! `wordline drives`, `workloads` and `describe`.
 
+use wordline_pages::number::number;
 use wordline_plan::presets;
+use wordline_runs::{AgedCells, look};
 use wordline_workload::AnySpec;
 
 use crate::args::DescribeOptions;
@@ -32,5 +34,31 @@ pub(crate) fn workloads(name: Option<&str>) -> Result<(), Failure> {
 
 pub(crate) fn describe(options: &DescribeOptions) -> Result<(), Failure> {
     let (plan, _) = options.options.load(&options.drive, &[])?;
-    files::write_or_print("-", plan.describe().trim_end())
+    let cells = options.options.plan.cells.asked_age().and_then(|_| look(&plan));
+    let cells = cells.map(|cells| format!("\n\n{}", at_age(&cells))).unwrap_or_default();
+    files::write_or_print("-", &format!("{}{cells}", plan.describe().trim_end()))
+}
+
+/// The cells of a drive at its age, as comments behind its plan.
+fn at_age(cells: &AgedCells) -> String {
+    let AgedCells { of, inspected, blocks } = cells;
+    let age = |age: Option<f64>| number(age.unwrap_or_default());
+    [
+        format!("# at this age, by {inspected} of {blocks} flash blocks"),
+        format!(
+            "# {:<20}{} reference cycles in the mean, {} on a block's worst wordline, {} at most",
+            "wear",
+            number(of.wear_mean),
+            number(of.wear_worst_mean),
+            number(of.wear_worst_max)
+        ),
+        format!(
+            "# {:<20}{} in the mean, {} to {}: N(12), wrong bits of the weakest page after a year, over those that can be corrected",
+            "age",
+            age(of.age_mean),
+            age(of.age_min),
+            age(of.age_max)
+        ),
+    ]
+    .join("\n")
 }

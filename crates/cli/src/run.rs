@@ -7,8 +7,8 @@ use wordline_figures::{DriveDetail, DriveResult, Interval, Report};
 use wordline_pages::table::Format;
 use wordline_pages::timeline::Timeline;
 use wordline_pages::{html, json, table, text};
-use wordline_plan::read_text;
-use wordline_runs::{Job, Plotted, RunError, Schedule, saved};
+use wordline_plan::{Plan, read_text};
+use wordline_runs::{Inspection, Job, Plotted, RunError, Schedule, saved};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
 use wordline_workload::trace;
@@ -40,7 +40,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let mut places = Places::reading(plan.files());
     places.read(options.from.iter().chain(&options.faults));
     places.read(trace::files(Path::new(&options.workload)));
-    check_places(&options.output, &mut places, &["intervals", "requests"])?;
+    let inspection = inspection(options, &plan)?;
+    let tables: &[&str] = if inspection.is_some() { &["intervals", "requests", BLOCKS] } else { &["intervals", "requests"] };
+    check_places(&options.output, &mut places, tables)?;
     options.save.iter().chain(&options.timeline.trace_out).try_for_each(|path| places.write(path))?;
     let interval = interval(&options.output)?;
     let timeline = Timeline::new(timeline::window(&options.timeline)?);
@@ -51,6 +53,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         .on(image)
         .tracing(options.vertrace.then(|| plotted(&options.plot_files)))
         .keeping(options.save.is_some())
+        .inspecting(inspection)
         .with_faults(Some(&faults).filter(|faults| !faults.is_empty()));
     let mut line = Board::new(options.output.quiet).line(plan.name());
     let outcome = job.run((logs, timeline), &mut line)?;
@@ -68,6 +71,15 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         None => Ok(()),
         Some(told) => Err(Failure::Unserved(told)),
     }
+}
+
+/// The inspection of the cells that was asked for.
+fn inspection(options: &RunOptions, plan: &Plan) -> Result<Option<Inspection>, Failure> {
+    if options.cells && plan.build().cells.is_none() {
+        let what = "its cells have no physics, and --cells inspects them: expected a drive whose chip has [physics.*]";
+        return Err(Failure::Usage(format!("{}: {what}", plan.name())));
+    }
+    Ok(options.cells.then_some(Inspection::Ages))
 }
 
 /// Sentence on the requests that failed and were not lost with a part that was to fail; `None`: there were none.
@@ -150,6 +162,7 @@ fn painted(shown: &str) -> String {
     };
     shown.lines().map(paint).collect::<Vec<_>>().join("\n")
 }
+const BLOCKS: &str = "blocks";
 const RUNS: &str = "runs.csv";
 const RATIOS: &str = "ratios.csv";
 const SWEEP: &str = "sweep.csv";
@@ -183,6 +196,12 @@ pub(crate) fn write(output: &OutputOptions, report: &Report, tables: Vec<Tables>
                 report.made_by.as_ref().map(|made| table::about(made, details.iter().map(|detail| &detail.run))).unwrap_or_default();
             drop(table::write_intervals(format, file, details, &about)?);
             pending.finish()?;
+            // Only `run` inspects cells, and has one drive.
+            for detail in details.iter().filter(|detail| !detail.cells.is_empty()) {
+                let (pending, file) = files::Pending::create(&folder.join(format!("{BLOCKS}{name}.{}", format.ending())))?;
+                drop(table::write_blocks(format, file, detail, &about)?);
+                pending.finish()?;
+            }
         }
         eprintln!("wordline: tables in {}", folder.display());
     }

@@ -5,6 +5,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Cause, FlashOp, HostOp, Nanos, Priority};
 
 use crate::blocks::{BlockMap, Wear};
+use crate::cells::BlockCells;
 use crate::histogram::Latencies;
 use crate::made_by::{Asked, RunName};
 use crate::measured::{JobMeasured, Measured, Phase};
@@ -109,6 +110,8 @@ pub struct DriveDetail {
     pub map: BlockMap,
     /// How often they have been erased.
     pub wear: Wear,
+    /// The cells of each flash block at the end of the window; none unless they were inspected.
+    pub cells: Vec<BlockCells>,
 }
 
 /// The results and the pictures of one drive, from what was measured and the drive's blocks at the end of the run.
@@ -131,6 +134,7 @@ pub fn conclude(identity: &Identity, measured: &Measured, blocks: &[BlockView], 
         channel_utilisation: measured.channel_utilisation(),
         map: BlockMap::new(blocks),
         wear,
+        cells: Vec::new(),
     };
     (result, detail)
 }
@@ -198,6 +202,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
             erases_mean: wear.mean,
             erases_max: wear.max,
             erases_deviation: wear.deviation,
+            cells: None,
         },
         checks: ChecksResult { passed: measured.violations.is_empty(), violations: measured.violations.clone(), not_made: Vec::new() },
         run: run(cost, pages_read + pages_programmed, measured.requests()),

@@ -12,6 +12,7 @@
 mod backlog;
 pub mod blocks;
 pub mod catalogue;
+pub mod cells;
 mod chance;
 pub mod checks;
 pub mod compare;
@@ -50,8 +51,8 @@ pub use metrics::Metrics;
 pub use read_life::{ReadEpochResult, ReadLifeResult, ReadLivesResult};
 pub use report::{Broken, Failures, Report};
 pub use result::{
-    AnswersResult, CapacityResult, CensusResult, CensusRow, Copies, DriveResult, JobResult, LostResult, NumberResult, PhaseResult,
-    QuestionResult, RewritesResult, SparedResult, TechniqueResult, TraceResult,
+    AnswersResult, CapacityResult, CellsResult, CensusResult, CensusRow, Copies, DriveResult, JobResult, LostResult, NumberResult,
+    PhaseResult, QuestionResult, RewritesResult, SparedResult, TechniqueResult, TraceResult,
 };
 pub use scope::{HLayer, Interval, Scope};
 pub use sweep::{SweepPoint, SweepResult};

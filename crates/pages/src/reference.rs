@@ -5,7 +5,7 @@ use std::fmt::Write;
 use schemars::schema_for;
 use serde_json::Value;
 
-use crate::table::{Column, RATIOS, REQUESTS, SWEEP, intervals};
+use crate::table::{Column, RATIOS, REQUESTS, SWEEP, blocks, intervals};
 use wordline_figures::forensics::ForensicsResult;
 use wordline_figures::lifetime::LifetimesResult;
 use wordline_figures::read_life::ReadLivesResult;
@@ -43,6 +43,7 @@ pub fn reference_markdown() -> String {
          | file | rows |\n|---|---|\n\
          | `requests.parquet`, `requests.csv` | one for each completed request |\n\
          | `intervals.parquet`, `intervals.csv` | one for each interval of each drive; `--interval` says how long they are |\n\
+         | `blocks.parquet`, `blocks.csv` | with `run --cells`: one for each flash block |\n\
          | `runs.csv` | one for each run: `workload` and `age` where there are several, and every single\n\
          figure of `drives[]` above under its name without that word; lists are left out |\n\
          | `ratios.csv` | one for each figure of each drive that was compared |\n\
@@ -55,6 +56,12 @@ pub fn reference_markdown() -> String {
         REQUESTS,
     );
     columns(&mut text, "Intervals", "one row per interval of the measured window; instants count from its start", &intervals());
+    columns(
+        &mut text,
+        "Blocks",
+        "one row per flash block of a run with `--cells`, at the end of the measured window; no part of the drive sees these figures",
+        &blocks(),
+    );
     columns(&mut text, "Ratios", "one row per figure and drive of a comparison", RATIOS);
     columns(&mut text, "Sweep", "one row per figure, drive and value of the key that was swept", SWEEP);
     text.push_str("\n## Self-checks\n\nEvery run keeps these accounts. If one does not balance, the command says so and exits with code 3.\n\n| account | holds when |\n|---|---|\n");

@@ -2,9 +2,11 @@
 
 use wordline_drive::Watched;
 use wordline_engine::BlockView;
+use wordline_figures::cells::BlockCells;
 use wordline_figures::vertrace::VerTraceResult;
 use wordline_figures::{
-    CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, SparedResult, TechniqueResult, conclude,
+    CapacityResult, CellsResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, SparedResult, TechniqueResult,
+    conclude,
 };
 use wordline_pages::phrases::warnings;
 use wordline_plan::Plan;
@@ -27,6 +29,7 @@ pub(crate) struct Measurement {
     techniques: Vec<TechniqueResult>,
     /// Free block groups at the beginning of the window and at its end.
     free_groups: [u64; 2],
+    cells: Vec<BlockCells>,
 }
 
 impl Measurement {
@@ -45,17 +48,19 @@ impl Measurement {
             spared: window.spared(drive),
             techniques: window.techniques(drive),
             free_groups: [window.free_groups(), drive.free_groups()],
+            cells: window.cells(drive),
         }
     }
 
     /// The result of the run that `identity` identifies, with the outcome of the checks after its end.
     pub(crate) fn conclude(self, identity: Identity, settled: Settled) -> (DriveResult, DriveDetail, Measured) {
         let identity = Identity { event_log_hash: self.event_log_hash, steady: self.is_steady, ..identity };
-        let (mut result, detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
+        let (mut result, mut detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
         result.vertrace = self.vertrace;
         (result.rewrites, result.spared, result.techniques) = (self.rewrites, self.spared, self.techniques);
         result.warnings = warnings::of_run(&result);
         [result.blocks.free_at_begin, result.blocks.free_at_end] = self.free_groups.map(Some);
+        (result.blocks.cells, detail.cells) = (CellsResult::of(&self.cells), self.cells);
         let Settled { violations: later, not_made } = settled;
         result.checks.add(later);
         result.checks.not_made = not_made;

@@ -11,6 +11,7 @@ use wordline_plan::Plan;
 use crate::error::RunError;
 use crate::faults::Schedule;
 use crate::files::{Files, Plotted, vertrace};
+use crate::inspection::Inspection;
 use crate::load::Load;
 use crate::prepare::{Start, filled};
 use crate::progress::Progress;
@@ -35,6 +36,7 @@ pub struct Job<'a> {
     plotted: Option<Plotted>,
     is_kept: bool,
     faults: Option<&'a Schedule>,
+    inspection: Option<Inspection>,
 }
 
 /// Results of a run of a workload.
@@ -56,7 +58,8 @@ impl<'a> Job<'a> {
     /// A run of `workload`, changed as `load` says, on a new drive of `plan`.
     pub fn new(plan: &'a Plan, workload: &'a Workload, load: &'a Load) -> Job<'a> {
         let interval = Interval::default();
-        Job { plan, workload, load, named: None, made_by: None, interval, image: None, plotted: None, is_kept: false, faults: None }
+        let (faults, inspection) = (None, None);
+        Job { plan, workload, load, named: None, made_by: None, interval, image: None, plotted: None, is_kept: false, faults, inspection }
     }
 
     /// The run with a result that says what was asked for, under this name of the workload, and tables that say how they are made again.
@@ -87,6 +90,11 @@ impl<'a> Job<'a> {
     /// The run with these faults, if there are any, from the beginning of its load on.
     pub fn with_faults(self, faults: Option<&'a Schedule>) -> Job<'a> {
         Job { faults, ..self }
+    }
+
+    /// The run with this inspection of the cells at the end of its window, if there is one.
+    pub fn inspecting(self, inspection: Option<Inspection>) -> Job<'a> {
+        Job { inspection, ..self }
     }
 
     /// Makes the run, watched by `beside`, too.
@@ -127,6 +135,7 @@ impl<'a> Job<'a> {
             .named(self.named)
             .made_by(self.made_by)
             .prefilled_from(load.prefill_reads.then_some(workload))
+            .inspecting(self.inspection)
             .with_faults(self.faults);
         let mut made = run.make(files, beside, &mut stages, progress)?;
         made.result.trace = stages.source().trace();

@@ -2,12 +2,14 @@
 
 use wordline_drive::{AnswerCounts, Census, Hook, Hooks, RewriteCounts, SpareCounts, TechniqueCounts, Watched, Why};
 use wordline_engine::Observer;
+use wordline_figures::cells::BlockCells;
 use wordline_figures::{
     AnswersResult, CensusResult, CensusRow, Cost, NumberResult, QuestionResult, RewritesResult, SparedResult, TechniqueResult,
 };
 use wordline_units::Cause;
 
 use crate::cost::Stopwatch;
+use crate::inspection::{Inspection, cells, wears};
 
 /// Counts of a drive at the beginning of its measured window, and a stopwatch that started there.
 #[derive(Debug)]
@@ -17,18 +19,31 @@ pub struct Measuring {
     techniques: Vec<TechniqueCounts>,
     spared: Option<SpareCounts>,
     free_groups: u64,
+    /// What is to be inspected, and the wear of each flash block when the window began.
+    inspected: Option<(Inspection, Vec<f64>)>,
 }
 
 impl Measuring {
-    /// The window of `drive` that begins now. A load of which only the last part is measured begins it again there.
-    pub fn begin<O: Observer>(drive: &Watched<O>) -> Measuring {
+    /// The window of `drive` that begins now. At its end there is an `inspection` of the cells, or none.
+    pub(crate) fn begin<O: Observer>(drive: &Watched<O>, inspection: Option<Inspection>) -> Measuring {
         Measuring {
             rewrites: drive.rewrites(),
             techniques: drive.technique_counts(),
             spared: drive.spare_counts(),
             free_groups: drive.free_groups(),
+            inspected: inspection.map(|inspection| (inspection, wears(drive))),
             cost: Stopwatch::start(),
         }
+    }
+
+    /// Begins the window of `drive` again: only the last part of the load is measured.
+    pub fn begin_again<O: Observer>(&mut self, drive: &Watched<O>) {
+        *self = Measuring::begin(drive, self.inspected.as_ref().map(|&(inspection, _)| inspection));
+    }
+
+    /// The cells of each flash block of `drive` now; none, unless they are inspected.
+    pub(crate) fn cells<O: Observer>(&self, drive: &Watched<O>) -> Vec<BlockCells> {
+        self.inspected.as_ref().map_or_else(Vec::new, |(inspection, before)| cells(drive, *inspection, before))
     }
 
     /// Cost of the window so far.

@@ -105,7 +105,7 @@ pub fn read_out(plan: &Plan, reads: &Reads, load: &Load, asked: &ReadOut, progre
     let units = filled(plan, &config, &source, load);
     source.next_stage().expect("it has a phase");
     let drive = Prepared::filled(config, units, Timed { long: asked.long, ..Timed::default() }).aged();
-    let window = Measuring::begin(&drive);
+    let window = Measuring::begin(&drive, None);
     let began = drive.now();
     let mut life = ReadLife { reads, asked, drive, source, before: [0; 2], read: 0, sampled: 0 };
     life.before = life.done();

@@ -60,7 +60,7 @@ impl Rounds {
         progress.say(&told(steady, state.rounds().len(), self.requests, windows));
         let now = drive.now();
         drive.observer.measure_from(now);
-        *window = Measuring::begin(drive);
+        window.begin_again(drive);
         self.round(drive, source, pace, progress, "measured round");
         steady
     }

@@ -10,6 +10,7 @@ use crate::conclude::{Measurement, identity};
 use crate::error::RunError;
 use crate::faults::Schedule;
 use crate::files::Files;
+use crate::inspection::Inspection;
 use crate::measuring::Measuring;
 use crate::prepare::{Start, prepare};
 use crate::progress::Progress;
@@ -31,6 +32,7 @@ pub struct Run<'a> {
     made_by: Option<&'a MadeBy>,
     prefilled_from: Option<&'a Workload>,
     faults: Option<&'a Schedule>,
+    inspection: Option<Inspection>,
 }
 
 /// Results of a run, and the drive as it is after it.
@@ -50,7 +52,8 @@ impl<'a> Run<'a> {
     /// A run of a drive of `plan`, whose configuration is `config`, from `start` on.
     pub fn new(plan: &'a Plan, config: Config, start: Start) -> Run<'a> {
         let interval = Interval::default();
-        Run { plan, config, start, depth: None, interval, named: None, made_by: None, prefilled_from: None, faults: None }
+        let (faults, inspection) = (None, None);
+        Run { plan, config, start, depth: None, interval, named: None, made_by: None, prefilled_from: None, faults, inspection }
     }
 
     /// The run with a `depth` of requests outstanding, by which its figures are told; `None`: there is no such number.
@@ -81,6 +84,11 @@ impl<'a> Run<'a> {
     /// The run with these faults, if there are any, from the beginning of its load on.
     pub fn with_faults(self, faults: Option<&'a Schedule>) -> Run<'a> {
         Run { faults, ..self }
+    }
+
+    /// The run with this inspection of the cells at the end of its window, if there is one.
+    pub fn inspecting(self, inspection: Option<Inspection>) -> Run<'a> {
+        Run { inspection, ..self }
     }
 
     /// Makes the run with the requests of `load`, watched by the metrics, by `files` and by `beside`.
@@ -116,7 +124,7 @@ impl<'a> Run<'a> {
         let valid_before = valid_units(&drive);
 
         self.faults.iter().for_each(|faults| faults.order(&mut drive));
-        let mut window = Measuring::begin(&drive);
+        let mut window = Measuring::begin(&drive, self.inspection);
         let served = load.serve(&mut drive, progress, &mut window)?;
         let measurement = Measurement::take(&drive, &window, served.is_steady);
         drive.observer.end_window();

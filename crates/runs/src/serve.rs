@@ -116,7 +116,7 @@ impl Stages {
         }
         let now = drive.now();
         drive.observer.measure_from(now);
-        *window = Measuring::begin(drive);
+        window.begin_again(drive);
         served
     }
 

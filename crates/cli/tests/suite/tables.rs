@@ -62,6 +62,72 @@ fn intervals_are_as_long_as_was_asked_for_and_hold_every_request() {
 }
 
 #[test]
+fn the_cells_of_every_flash_block_are_a_table_and_change_nothing() {
+    let scratch = Scratch::new("cells");
+    let base = ["run", "pageftl", "--set", "geometry.blocks=24", "--set", "geometry.layers=4", "--set", "mapping.over_provisioning=40 %"];
+    let base = [&base[..], &["--age", "2k+1mo", "--requests", "20000", "--workload", "uniform-write"]].concat();
+    let (plain, _) = run(&scratch, &base);
+    assert!(plain["drives"][0]["blocks"].get("cells").is_none(), "nobody has asked");
+    let (report, _) = run(&scratch, &[&base[..], &["--cells", "--csv", "tables", "--parquet", "tables"]].concat());
+    assert_eq!(report["drives"][0]["event_log_hash"], plain["drives"][0]["event_log_hash"]);
+    assert!(std::fs::metadata(scratch.0.join("tables/blocks.parquet")).is_ok_and(|file| file.len() > 0));
+
+    let blocks = Sheet::read(&scratch, "tables/blocks.csv");
+    let plan = &report["drives"][0]["capacity"];
+    let of_drive = ["dies", "planes"].map(|key| plan[key].as_u64().expect("a count")).iter().product::<u64>() * 24;
+    assert_eq!(blocks.rows.len() as u64, of_drive);
+    let in_service: Vec<bool> = blocks.column("in_service").iter().map(|field| *field == "true").collect();
+    let good = |name: &str| -> Vec<f64> {
+        blocks.numbers(name).into_iter().zip(&in_service).filter_map(|(value, good)| good.then_some(value)).collect()
+    };
+    let cells = &report["drives"][0]["blocks"]["cells"];
+    let told = |name: &str| cells[name].as_f64().unwrap_or_else(|| panic!("{name} in {cells}"));
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    assert_eq!(told("blocks"), good("age").len() as f64);
+    for (name, of) in [("wear_mean", "wear_mean"), ("wear_worst_mean", "wear_worst"), ("age_mean", "age")] {
+        assert!((told(name) / mean(&good(of)) - 1.0).abs() < 1e-9, "{name}");
+    }
+    assert!((told("wear_added_mean") / mean(&blocks.numbers("wear_added")) - 1.0).abs() < 1e-9);
+    // 2,000 cycles with a rest between them, and what the run has added: an erase and a program are a cycle without rest.
+    let erases = report["drives"][0]["erases"].as_f64().expect("a count") * plan["planes"].as_f64().expect("a count");
+    assert!(told("wear_added_mean") > 0.0 && told("wear_added_mean") < 2.0 * erases / blocks.rows.len() as f64, "{erases} erases");
+    assert!((500.0..4_000.0).contains(&told("wear_mean")) && told("wear_worst_max") > told("wear_mean"));
+    assert!(told("age_min") < told("age_max") && (0.05..1.0).contains(&told("age_mean")));
+}
+
+#[test]
+fn cells_without_physics_are_not_inspected() {
+    let scratch = Scratch::new("no-cells");
+    let output = wordline(&scratch.0, &["run", "pageftl", "--physics", "off", "--cells", "--csv", "tables"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("pageftl: its cells have no physics, and --cells inspects them") && !scratch.0.join("tables").exists(), "{told}");
+}
+
+#[test]
+fn a_drive_is_described_with_its_cells_at_an_age() {
+    let scratch = Scratch::new("described");
+    let described = |more: &[&str]| {
+        let output = wordline(&scratch.0, &[&["describe", "pageftl", "--size", "4GiB"], more].concat());
+        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let lines = |text: &str| text.lines().filter(|line| line.starts_with("# wear ") || line.starts_with("# age ")).count();
+    assert_eq!([lines(&described(&[])), lines(&described(&["--age", "2k", "--physics", "off"]))], [0, 0]);
+    let first = |text: &str, name: &str| -> f64 {
+        let line = text.lines().find(|line| line.starts_with(&format!("# {name} "))).unwrap_or_else(|| panic!("{text}"));
+        line.split_whitespace().nth(2).and_then(|number| number.replace(',', "").parse().ok()).unwrap_or_else(|| panic!("{line}"))
+    };
+    let (young, old) = (described(&["--age", "1k"]), described(&["--age", "4k+1mo"]));
+    let [wears, ages] = ["wear", "age"].map(|name| first(&old, name) / first(&young, name));
+    assert!((wears - 4.0).abs() < 0.01 && ages > 1.5, "{old}");
+    // It is still a plan.
+    scratch.file("old.toml", old.as_bytes());
+    let output = wordline(&scratch.0, &["describe", "old.toml"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn a_grid_writes_every_table_in_both_formats() {
     let scratch = Scratch::new("grid-tables");
     let drives = ["compare", "--drives", "pageftl,pageftl-4k", "--workload", "oltp,uniform-read", "--requests", "400", "--seeds", "2"];

@@ -53,6 +53,8 @@ pub enum Line {
     Lost,
     /// Block groups.
     Groups,
+    /// Cells of the flash blocks.
+    Cells,
     /// Busy parts of the drive.
     Busy,
     /// Dies with their transfers.

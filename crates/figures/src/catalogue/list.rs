@@ -5,7 +5,7 @@ use super::figure::Better::{Higher, Lower, Neither};
 use super::figure::Form::{Count, Number, Over, Percent, Plain};
 use super::figure::{Figure, Line};
 use super::part::Part;
-use crate::result::{BlocksResult, ByOp, HintedReadsResult, Latency, RunResult, Sanitised, SparedResult};
+use crate::result::{BlocksResult, ByOp, CellsResult, HintedReadsResult, Latency, RunResult, Sanitised, SparedResult};
 
 /// Members of results that the catalogue leaves out, by the beginning of their paths, with the reason.
 #[cfg(test)]
@@ -54,6 +54,10 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("saturated.", "a warning"),
     ("vertrace.", "a table of its own"),
     ("blocks.erases_deviation", "nowhere but in the JSON"),
+    ("blocks.cells.blocks", "nowhere but in the JSON"),
+    ("blocks.cells.wear_worst_mean", "nowhere but in the JSON"),
+    ("blocks.cells.age_min", "nowhere but in the JSON"),
+    ("blocks.cells.carried_mean", "nowhere but in the JSON"),
     ("checks.", "the verdict"),
 ];
 
@@ -82,6 +86,11 @@ fn groups<'a>(part: &Part<'a>) -> Option<&'a BlocksResult> {
     part.run.map(|run| &run.blocks).filter(|blocks| blocks.good + blocks.bad > 0)
 }
 
+/// Cells of a run in which they were inspected.
+fn inspected<'a>(part: &Part<'a>) -> Option<&'a CellsResult> {
+    groups(part)?.cells.as_ref()
+}
+
 /// Cost of a run of which it was taken.
 fn cost<'a>(part: &Part<'a>) -> Option<&'a RunResult> {
     part.run.map(|run| &run.run).filter(|run| run.cpu_seconds > 0.0)
@@ -89,7 +98,7 @@ fn cost<'a>(part: &Part<'a>) -> Option<&'a RunResult> {
 
 /// Every figure, without units and meanings.
 pub(super) fn all() -> Vec<Figure> {
-    let parts = [host(), latencies(), write_amplification(), flash(), without_data(), utilisation(), block_groups(), simulation()];
+    let parts = [host(), latencies(), write_amplification(), flash(), without_data(), utilisation(), block_groups(), cells(), simulation()];
     parts.into_iter().flatten().collect()
 }
 
@@ -349,6 +358,40 @@ fn block_groups() -> Vec<Figure> {
         group("blocks.erases_min", "least erases", |part| Some(f64::from(groups(part)?.erases_min)), 50, "; erased {}", Plain),
         group("blocks.erases_max", "most erases", |part| Some(f64::from(groups(part)?.erases_max)), 60, " to {} times", Plain),
         group("blocks.erases_mean", "mean erases", |part| Some(groups(part)?.erases_mean), 70, " (mean {})", Number),
+    ]
+}
+
+fn cells() -> Vec<Figure> {
+    let of_cells = |path: &str, label: &str, of, place, words, form| Figure::new(path, label, of).line(Line::Cells, place, words, form);
+    vec![
+        of_cells("blocks.cells.wear_mean", "mean wear", |part| Some(inspected(part)?.wear_mean), 0, "worn by {} cycles", Number),
+        of_cells(
+            "blocks.cells.wear_added_mean",
+            "wear added",
+            |part| Some(inspected(part)?.wear_added_mean),
+            10,
+            ", {} of them in the window",
+            Number,
+        ),
+        of_cells(
+            "blocks.cells.wear_worst_max",
+            "most wear",
+            |part| Some(inspected(part)?.wear_worst_max),
+            20,
+            "; {} on the worst wordline",
+            Number,
+        ),
+        of_cells("blocks.cells.age_mean", "mean age", |part| inspected(part)?.age_mean, 30, "; age {}", Number),
+        of_cells("blocks.cells.age_max", "greatest age", |part| inspected(part)?.age_max, 40, ", {} at most", Number),
+        of_cells(
+            "blocks.cells.carrying",
+            "blocks with carried errors",
+            |part| seen(inspected(part)?.carrying),
+            50,
+            "; {} carry errors",
+            Count,
+        ),
+        of_cells("blocks.cells.carried_max", "most carried errors", |part| inspected(part)?.carried_max, 60, " of up to {} bits", Number),
     ]
 }
 

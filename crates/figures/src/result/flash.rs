@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cells::CellsResult;
+
 /// Write amplification and its parts; the parts sum to the total. All null when the host wrote nothing.
 ///
 /// Programs and host writes are counted when they end within the window. Overwrites that meet in the write buffer are programmed once, so `host` may
@@ -140,4 +142,7 @@ pub struct BlocksResult {
     /// The standard deviation.
     #[schemars(extend("x-unit" = "erases"))]
     pub erases_deviation: f64,
+    /// The cells of the flash blocks; absent unless they were inspected (`--cells`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<CellsResult>,
 }

@@ -2,6 +2,7 @@
 //! reference manual; `docs/reference/output.md` is generated from them.
 
 mod capacity;
+mod cells;
 mod checks;
 mod copies;
 mod cost;
@@ -21,6 +22,7 @@ mod trace;
 mod waits;
 
 pub use capacity::CapacityResult;
+pub use cells::CellsResult;
 pub use checks::ChecksResult;
 pub use copies::Copies;
 pub use cost::RunResult;

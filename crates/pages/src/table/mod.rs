@@ -1,9 +1,10 @@
-//! Tables as files: one row per interval, per request, per run, per ratio of a comparison, and per point of a sweep; as Parquet or as CSV.
+//! Tables as files: one row per interval, per request, per flash block, per run, per ratio of a comparison, and per point of a sweep; as Parquet or as CSV.
 //!
 //! The plain column writer is enough for tables of numbers, and holds one row group of them in memory at a time. Units are in the reference and in a Parquet
 //! file's own metadata, under `unit.` and the column's name.
 
 mod about;
+mod blocks;
 mod column;
 mod csv;
 mod file;
@@ -13,6 +14,7 @@ mod runs;
 mod sweep;
 
 pub use about::about;
+pub use blocks::{blocks, write_blocks};
 pub use column::{Cell, Column, Kind};
 pub use file::{Format, Table, TableError};
 pub use intervals::{intervals, write_intervals};

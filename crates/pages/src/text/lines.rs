@@ -10,7 +10,7 @@ const fn between(line: Line) -> &'static str {
     match line {
         Line::Waf => " + ",
         Line::Flash | Line::Copies | Line::Sanitised => ", ",
-        Line::Silence | Line::Buffered | Line::Lost | Line::Groups | Line::Busy | Line::Transfers | Line::Cost => "",
+        Line::Silence | Line::Buffered | Line::Lost | Line::Groups | Line::Cells | Line::Busy | Line::Transfers | Line::Cost => "",
     }
 }
 

@@ -168,6 +168,7 @@ fn operations(text: &mut String, drive: &DriveResult) {
         technique.censuses.iter().map(techniques::census).for_each(|told| line(text, &format!("  {:<15}{told}", "")));
     }
     named(text, drive, "block groups", Line::Groups);
+    named(text, drive, "cells", Line::Cells);
     named(text, drive, "busy", Line::Busy);
     named(text, drive, "", Line::Transfers);
     if let Some(seconds) = drive.worn_out_seconds.filter(|_| drive.host.failed == 0) {
