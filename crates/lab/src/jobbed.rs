@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wordline_engine::{Event, Observer};
 use wordline_figures::DriveResult;
 use wordline_plan::Plan;
-use wordline_runs::{Beside, Load, RunError, Workload, parallel};
+use wordline_runs::{Beside, Inspection, Load, RunError, Workload, parallel};
 use wordline_units::{BlockId, Cause, DieId, FlashOp, Nanos};
 use wordline_workload::spec::Limit;
 use wordline_workload::{AnySpec, JobsSpec};
@@ -36,6 +36,7 @@ pub(crate) fn weights(weights: [u32; 3]) -> [String; 3] {
 pub(crate) struct Trial {
     pub(crate) plan: Plan,
     pub(crate) jobs: JobsSpec,
+    pub(crate) inspection: Option<Inspection>,
 }
 
 /// Results of a run.
@@ -107,6 +108,7 @@ impl Trial {
         let wrong = |what: &str| LabError::Usage(format!("{} with {}: {what}", self.plan.name(), self.jobs.name));
         let (workload, load) = (Workload::Jobs(self.jobs.clone()), Load::default());
         let outcome = wordline_runs::Job::new(&self.plan, &workload, &load)
+            .inspecting(self.inspection)
             .run(Maintenance::default(), &mut ())
             .map_err(|error| if let RunError::Broken { what, .. } = &error { wrong(what) } else { LabError::Run(error) })?;
         if let Some(violation) = outcome.result.checks.violations.first() {

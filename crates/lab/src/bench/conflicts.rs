@@ -182,7 +182,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         let age = [format!("cells.cycles={life}"), format!("cells.retention={kept} s")];
         let settings: Vec<&str> = settings.iter().chain(&age).map(String::as_str).collect();
         let plan = plan(setup, &at.drives[drive], &at.size, &settings)?;
-        Ok::<_, LabError>(Trial { plan, jobs: jobs.clone() })
+        Ok::<_, LabError>(Trial { plan, jobs: jobs.clone(), inspection: None })
     };
     let trial = |drive, age, jobs| with(&[], drive, age, jobs);
     let other = weights(at.weights);

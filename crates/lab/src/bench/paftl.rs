@@ -2,6 +2,7 @@
 
 use wordline_cells::erase::suspended;
 use wordline_pages::html::figure::{Columns, Figure};
+use wordline_runs::Inspection;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
@@ -31,6 +32,9 @@ pub(super) const BENCH: Bench = Bench {
         m("wear", "share", "Stress of all erases, stops included, by priority over the baseline, less 1"),
         m("wear-at-once", "share", "The same where every read stops at once"),
         m("wear-spared", "share", "The last, less the one before"),
+        m("cells-wear", "share", "Wear that the run added to the cells of all flash blocks, by priority over the baseline, less 1"),
+        m("cells-wear-at-once", "share", "The same where every read stops at once"),
+        m("cells-wear-spared", "share", "The last, less the one before"),
         m("reads", "count", "Fewest reads of a run"),
         m("writes", "share", "Writes by priority over those of the baseline, less 1"),
     ],
@@ -72,7 +76,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let other: Vec<String> = age.iter().cloned().chain(weights(at.weights)).collect();
     let trial = |(settings, drive): (&[String], &String)| {
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        Ok::<_, LabError>(Trial { plan: plan(setup, drive, &at.size, &settings)?, jobs: load.clone() })
+        Ok::<_, LabError>(Trial { plan: plan(setup, drive, &at.size, &settings)?, jobs: load.clone(), inspection: Some(Inspection::Wear) })
     };
     let asked = [&age[..], &other].into_iter().flat_map(|settings| at.drives.iter().map(move |drive| (settings, drive)));
     let trials = asked.map(trial).collect::<Result<Vec<Trial>, _>>()?;
@@ -112,6 +116,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("wear", wear);
     findings.set("wear-at-once", wear_at_once);
     findings.set("wear-spared", wear_at_once - wear);
+    let added = |run: &Ran| run.result.blocks.cells.as_ref().map_or(f64::NAN, |cells| cells.wear_added_mean);
+    let (seen, seen_at_once) = (added(ours) / added(base) - 1.0, added(at_once) / added(base) - 1.0);
+    findings.set("cells-wear", seen);
+    findings.set("cells-wear-at-once", seen_at_once);
+    findings.set("cells-wear-spared", seen_at_once - seen);
     findings.set("reads", runs.iter().map(|run| reads(run, false)[2]).fold(f64::INFINITY, f64::min));
     findings.set("writes", ours.result.host.writes as f64 / base.result.host.writes as f64 - 1.0);
     findings.figures.push(figure(&at, &runs));
