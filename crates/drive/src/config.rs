@@ -69,6 +69,8 @@ pub struct Cells {
     pub physics: Physics,
     /// Temperature of the drive while it works.
     pub temperature: Celsius,
+    /// Later temperatures with the instants at which they begin, rising and counted from the start of a new drive. Empty: the temperature stays.
+    pub changes: Vec<(Nanos, Celsius)>,
     /// Age that [`crate::Drive::set_age`] gives the drive once it is filled; `None`: the drive stays as it was built.
     pub age: Option<Age>,
     /// Dwells in the place of that of an age, in seconds: each block has one of them, by a keyed die. Empty: all blocks have that of the age.

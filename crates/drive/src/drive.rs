@@ -65,6 +65,7 @@ impl Drive {
     /// Creates a new drive, with all blocks erased, whose dies keep bytes in what `payload` gives them.
     pub fn with_payload(config: Config, events: Events, payload: &mut PayloadOf<'_>) -> Drive {
         let mut machine = Machine::assemble(config, events, payload);
+        machine.warm_after(Nanos::ZERO);
         machine.start();
         Drive::of(machine)
     }

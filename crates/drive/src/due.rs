@@ -36,6 +36,8 @@ pub(crate) enum Due {
     Tick { core: u32 },
     /// A part of a die fails, as it was ordered to.
     Harm { number: u32 },
+    /// The temperature changes.
+    Warmth,
 }
 
 /// A step of an operation under way.

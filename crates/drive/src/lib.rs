@@ -4,6 +4,7 @@
 //! process and a run can be repeated to the last bit.
 
 pub mod config;
+mod cores;
 mod device;
 mod drive;
 mod due;
@@ -16,6 +17,7 @@ mod life;
 mod machine;
 mod notes;
 mod place;
+mod warmth;
 mod watched;
 
 pub use config::{Config, Costs, Ecc, FtlPlace, SearchSteps, Trims, Weights};

@@ -3,12 +3,12 @@
 use wordline_chip::DieFault;
 use wordline_engine::{Calendar, Event, EventLog, Observer};
 use wordline_flash::{Operation, OperationKind, Stop, Stopped};
-use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::{Acknowledgement, Firmware, Note};
-use wordline_units::{DieId, HostOp, HostRequest, Nanos, RequestId};
+use wordline_units::{Celsius, DieId, HostOp, HostRequest, Nanos, RequestId};
 
 use crate::config::Config;
-use crate::device::dies::{Dies, PayloadOf, factory_bad};
+use crate::cores::firmware;
+use crate::device::dies::{Dies, PayloadOf};
 use crate::device::{Brings, Controller, Halt, Load, Name, Outcome, Page, Place, Question};
 use crate::due::{Due, OpSlot, Step};
 use crate::events::Events;
@@ -20,6 +20,7 @@ use crate::host::jobs::{JobLoad, Jobs};
 use crate::host::queues::Pace;
 use crate::host::requests::{Answered, Host, Way};
 use crate::notes::event_of;
+use crate::warmth::{self, Warmth};
 
 /// A drive in virtual time.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ pub(crate) struct Machine {
     /// Bytes of the drive, if it keeps data.
     data: Option<Box<DataPlane>>,
     faults: Faults,
+    warmth: Warmth,
     /// Number of flash operations that have ended.
     operations: u64,
 }
@@ -49,38 +51,13 @@ pub(crate) struct Parts<'a> {
     pub(crate) data: &'a mut Option<Box<DataPlane>>,
 }
 
-/// Firmware of each core of a drive of this `config`, for its `dies`.
-fn firmware(config: &Config, host: &Host, dies: &Dies) -> Vec<Firmware> {
-    let geometry = &config.sheet.geometry;
-    let per_core = geometry.dies() / config.cores;
-    let keeps = dies.keep_bytes();
-    let of_core = |core: u32| {
-        let mut firmware = config.firmware.clone();
-        firmware.dies = per_core;
-        firmware.core = core;
-        firmware.read_entries = dies.levels();
-        firmware.read_search = config.searches();
-        firmware.transfer = config.page_transfer();
-        firmware.codeword_bits = config.cells.as_ref().map_or(0, |cells| (8.0 * cells.physics.ecc.codeword) as u32);
-        firmware.keeps_data = keeps;
-        let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
-        assert!(!keeps || !has_keys, "a drive that keeps bytes has no techniques that encrypt them");
-        firmware.seed = config.seed;
-        firmware.exported_units = host.stripe().share(core, config.exported_units);
-        firmware.factory_bad = (0..per_core as u16).map(|local| factory_bad(dies.of(core, DieId(local)), geometry)).collect();
-        let mut core = Firmware::new(firmware);
-        config.cells.iter().for_each(|cells| core.warmth(Nanos::ZERO, cells.temperature));
-        core
-    };
-    (0..config.cores).map(of_core).collect()
-}
-
 impl Machine {
     /// Puts a drive together whose firmware has not been asked for anything yet, with all blocks erased and dies that keep bytes in what `payload` gives them.
     pub(crate) fn assemble(config: Config, events: Events, payload: &mut PayloadOf<'_>) -> Machine {
         let (dies, host) = (Dies::new(&config, payload), Host::new(&config));
         let Config { firmware: template, cores, sheet, .. } = &config;
         let bytes = || DataPlane::new(template.unit.0, sheet.geometry.page.0, *cores, template.buffer.units);
+        let warmth = Warmth::new(&config);
         Machine {
             calendar: Calendar::default(),
             log: EventLog::default(),
@@ -91,9 +68,29 @@ impl Machine {
             device: Controller::new(&config, dies),
             host,
             faults: Faults::default(),
+            warmth,
             operations: 0,
             config,
         }
+    }
+
+    /// Time for which the drive has worked, as far as its temperature goes by it.
+    pub(crate) fn lived(&self) -> Nanos {
+        self.warmth.lived(self.now())
+    }
+
+    /// Begins the course of temperatures of a drive that had worked for `lived` when its clock began, which has just been.
+    pub(crate) fn warm_after(&mut self, lived: Nanos) {
+        let changed = self.warmth.begin_after(lived);
+        self.take_temperature(Nanos::ZERO, changed);
+    }
+
+    /// Takes the temperature to which the drive has changed, and expects the next one.
+    #[cold]
+    fn take_temperature(&mut self, now: Nanos, changed: Option<Celsius>) {
+        let Machine { warmth, ftls, device, calendar, .. } = self;
+        changed.into_iter().for_each(|to| _ = warmth::set(to, now, ftls, device.dies_mut()));
+        warmth.next(now).into_iter().for_each(|at| calendar.enter(at, Due::Warmth));
     }
 
     /// Lets each core do what it wants done before the first request: techniques may have timers that are due.
@@ -337,6 +334,7 @@ impl Machine {
                     self.harm(die, fault);
                 }
             }
+            Due::Warmth => self.take_temperature(now, self.warmth.change_at(now)),
             Due::Arrival => {
                 let request = self.host.take_expected();
                 self.arrive(now, &request);

@@ -16,6 +16,7 @@ use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 
+use crate::course::Course;
 use crate::kind::{Decimal, Degrees, Electronvolts, Groups, Kind, List, Maybe, Number, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
@@ -345,8 +346,9 @@ sections! {
     "cells" (drive) cells: Cells {
         /// Physics of the cells. Without it they take the times of the data sheet and fail by rate.
         physics: bool = true;
-        /// Temperature of the drive while it works. "none": the reference temperature of the physics.
-        temperature: Maybe<Degrees> = Maybe(None);
+        /// Temperature of the drive while it works, and later ones with the instants of virtual time at which they begin, counted from the start of a new
+        /// drive: "30 C, 55 C from 2 d". A saved drive goes on where it stood. "none": the reference temperature of the physics.
+        temperature: Maybe<Course> = Maybe(None);
         /// Program/erase cycles that every block has behind it: a count, or a stage of life, which is a share of `lifetime` (`studies/stages.toml`). Without
         /// physics they are counted by dies and firmware, and nothing else is as old.
         cycles: Cycles = Cycles::Count(0);

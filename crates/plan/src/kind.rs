@@ -186,12 +186,9 @@ impl Degrees {
     }
 }
 
-impl Kind for Degrees {
-    fn expected() -> String {
-        "a temperature with its unit, such as \"30 C\"".into()
-    }
-    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        let DeValue::String(text) = value else { return Err(unfit(value, &Self::expected())) };
+impl Degrees {
+    /// Reads a temperature as a text.
+    pub(crate) fn parse(text: &str) -> Result<Degrees, Refusal> {
         let number = text.trim().strip_suffix('C').map(|rest| rest.trim_end().trim_end_matches('°').trim_end());
         let degrees = number.and_then(|number| number.parse::<f64>().ok()).filter(|degrees| degrees.is_finite());
         let refusal =
@@ -202,8 +199,23 @@ impl Kind for Degrees {
             Some(degrees) => Ok(Degrees((degrees * 1e3).round() as i64)),
         }
     }
+
+    /// The text that it is written as.
+    pub(crate) fn text(self) -> String {
+        format!("{} C", self.celsius())
+    }
+}
+
+impl Kind for Degrees {
+    fn expected() -> String {
+        "a temperature with its unit, such as \"30 C\"".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let DeValue::String(text) = value else { return Err(unfit(value, &Self::expected())) };
+        Degrees::parse(text)
+    }
     fn write(&self) -> String {
-        quoted(&format!("{} C", self.celsius()))
+        quoted(&self.text())
     }
     fn schema() -> Json {
         json!({ "type": "string", "pattern": "^[-+]?[0-9]+(\\.[0-9]+)? ?°?C$", "examples": ["30 C"] })

@@ -14,6 +14,7 @@
 
 mod check;
 mod chip;
+mod course;
 mod describe;
 mod disk;
 mod document;

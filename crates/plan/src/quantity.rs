@@ -43,6 +43,22 @@ pub(crate) const AGE: Dimension = Dimension {
     units: &[("s", 1), ("min", 60), ("h", HOUR), ("d", DAY), ("mo", MONTH), ("y", YEAR)],
 };
 
+/// Instants of virtual time, held in nanoseconds.
+pub(crate) const INSTANT: Dimension = Dimension {
+    name: "time",
+    example: "2 d",
+    step: "a nanosecond",
+    units: &[
+        ("ns", 1),
+        ("us", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", HOUR * 1_000_000_000),
+        ("d", DAY * 1_000_000_000),
+    ],
+};
+
 /// Amounts of data, held in bytes.
 pub(crate) const SIZE: Dimension = Dimension {
     name: "size",

@@ -145,6 +145,12 @@ pub enum RunError {
          --set faults.endurance=N"
     )]
     NoWear(String),
+    /// A life at a temperature that changes.
+    #[error(
+        "{0} has a temperature that changes over time, and a life in leaps repeats epochs of one temperature: give it one, such as --set \
+         cells.temperature=\"40 C\""
+    )]
+    ChangingWarmth(String),
     /// A workload that writes nothing at all.
     #[error(
         "{0} writes nothing, so no drive wears out under it; take one that writes, such as uniform-write, or phases that read at a rate, such as rlr-long"

@@ -213,6 +213,9 @@ pub fn wear_out(
     if config.cells.is_none() && !may_fail {
         return Err(RunError::NoWear(plan.name().to_owned()));
     }
+    if config.cells.as_ref().is_some_and(|cells| !cells.changes.is_empty()) {
+        return Err(RunError::ChangingWarmth(plan.name().to_owned()));
+    }
     // Cells without physics lose nothing with time.
     let ends = Ends { kept: asked.ends.kept.filter(|_| config.cells.is_some()), ..asked.ends };
     let asked = &WearOut { ends, ..*asked };

@@ -15,7 +15,7 @@
 //!   metadata      config                             drive
 //!   die_failure                                      life
 //!   techniques                                       machine
-//!   pages                                            faults  failed  follow  notes
+//!   pages                                            cores  faults  failed  follow  notes  warmth
 //!   state                                            host
 //!   victim  scheduler  free_block  retirement        device
 //!   util                                             config  due  events  place
@@ -111,7 +111,7 @@ const HOUSES: &[House] = &[
             &["config", "due", "events", "place"],
             &["device"],
             &["host"],
-            &["faults", "failed", "follow", "notes"],
+            &["cores", "faults", "failed", "follow", "notes", "warmth"],
             &["machine"],
             &["life"],
             &["drive"],

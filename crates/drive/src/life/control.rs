@@ -3,8 +3,9 @@
 use wordline_ftl::UnitAddr;
 use wordline_units::{BlockId, Celsius};
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Parts};
 use crate::place::FlashPlace;
+use crate::warmth;
 
 /// Location of the newest data of a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +44,6 @@ pub(crate) fn locate(machine: &Machine, sector: u64) -> Located {
 /// Sets the temperature of the drive, which the board's sensor reports to its firmware. Returns false, without effect, if the cells have no physics.
 pub(crate) fn set_temperature(machine: &mut Machine, temperature: Celsius) -> bool {
     let now = machine.now();
-    let mut is_felt = false;
-    for (_, chip) in machine.dies_mut().iter_mut() {
-        is_felt |= chip.set_temperature(temperature, now);
-    }
-    if is_felt {
-        machine.ftls_mut().iter_mut().for_each(|ftl| ftl.warmth(now, temperature));
-    }
-    is_felt
+    let Parts { ftls, device, .. } = machine.parts();
+    warmth::set(temperature, now, ftls, device.dies_mut())
 }

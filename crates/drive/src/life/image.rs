@@ -24,13 +24,13 @@ use crate::machine::{Machine, Parts};
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 13;
-/// Formats that can be read, and the lists that are missing at their ends, which were empty: work that waited was let start at once before format 13, no die
-/// had failed before format 12, cores had no services and
-/// ordered no guarded erases before format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read
-/// offsets before format 8, and drives had no lost sectors before format 7.
-const READABLE: [(u32, &[u8]); 8] =
-    [(VERSION, &[]), (12, &[0]), (11, &[0; 2]), (10, &[0; 4]), (9, &[0; 5]), (8, &[0; 6]), (7, &[0; 7]), (6, &[0; 8])];
+const VERSION: u32 = 14;
+/// Formats that can be read, and the parts that are missing at their ends, which were empty: the temperature did not change before format 14, work that
+/// waited was let start at once before format 13, no die had failed before format 12, cores had no services and ordered no guarded erases before format 11, no
+/// die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had no lost
+/// sectors before format 7.
+const READABLE: [(u32, &[u8]); 9] =
+    [(VERSION, &[]), (13, &[0]), (12, &[0; 2]), (11, &[0; 3]), (10, &[0; 5]), (9, &[0; 6]), (8, &[0; 7]), (7, &[0; 8]), (6, &[0; 9])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -109,6 +109,8 @@ pub struct Image {
     failures: Vec<wordline_chip::FailureImage>,
     /// Work of each core that waits, and the latencies that it may take; empty: none of any.
     waits: Vec<wordline_ftl::WaitTables>,
+    /// Time for which the drive had worked, as far as its temperature goes by it.
+    lived: Nanos,
 }
 
 impl Image {
@@ -175,25 +177,26 @@ pub(crate) fn image(machine: &Machine) -> Result<Image, NotQuiet> {
     let failures = machine.dies().iter().filter(|_| has_failed).map(|(_, chip)| chip.failure_image()).collect();
     let has_waits = waits.iter().any(|waits| *waits != wordline_ftl::WaitTables::default());
     let waits = if has_waits { waits } else { Vec::new() };
-    let &Config { exported_units, stripe_units, .. } = machine.config();
-    Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared, failures, waits })
+    let (&Config { exported_units, stripe_units, .. }, lived) = (machine.config(), machine.lived());
+    Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared, failures, waits, lived })
 }
 
 /// Creates a drive of this `config` that goes on where `image` was taken, at time zero: what was written, locked or erased before then was so at time zero.
 /// The seed of `config` may be another: dice go on under it, while blocks that were bad stay bad.
 pub(crate) fn from_image(config: Config, mut image: Image, events: Events) -> Result<Machine, ImageError> {
-    let waits = std::mem::take(&mut image.waits);
-    let mut machine = restored(config, image, events)?;
+    let (waits, lived) = (std::mem::take(&mut image.waits), image.lived);
+    let mut machine = restored(config, image, events, lived)?;
     // Instants of the clock that the image was taken by would lie in the future of this one, and a block may be erased by one and programmed by the other.
     machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.rest(Nanos::ZERO));
     restore_waits(&mut machine, waits)?;
     Ok(machine)
 }
 
-/// The drive with the instants of the clock that `image` was taken by.
-fn restored(config: Config, image: Image, events: Events) -> Result<Machine, ImageError> {
+/// The drive with the instants of the clock that `image` was taken by. `lived`: the time for which it had worked when that clock began.
+fn restored(config: Config, image: Image, events: Events, lived: Nanos) -> Result<Machine, ImageError> {
     let misfit = |why: &str| ImageError::Misfit(why.to_owned());
     let mut machine = Machine::assemble(config, events, &mut |_| None);
+    machine.warm_after(lived);
     machine.start();
     let (cores, dies) = (machine.ftls().len(), machine.dies().len());
     if image.cores.len() != cores || image.chips.len() != dies {
@@ -255,8 +258,8 @@ fn restore_parts(machine: &mut Machine, image: Image) -> Result<(), &'static str
 
 /// Creates a drive as [`from_image`] does, at the instant `now` at which the image was taken: the content of the cells is as old as it was then.
 pub(crate) fn from_image_at(config: Config, mut image: Image, now: Nanos, events: Events) -> Result<Machine, ImageError> {
-    let waits = std::mem::take(&mut image.waits);
-    let mut machine = restored(config, image, events)?;
+    let (waits, before) = (std::mem::take(&mut image.waits), image.lived.saturating_sub(now));
+    let mut machine = restored(config, image, events, before)?;
     machine.run_until(now, None);
     machine.ftls_mut().iter_mut().for_each(|ftl| ftl.go_on_from(now));
     restore_waits(&mut machine, waits)?;

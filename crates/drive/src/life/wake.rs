@@ -88,6 +88,7 @@ pub(crate) fn wake(
             newest.for_each(|(.., mark)| data.found_lost(core, mark.lpn.0, mark.lost));
         }
     }
+    machine.warm_after(Nanos::ZERO);
     for core in 0..machine.config().cores {
         let Parts { config, ftls, .. } = machine.parts();
         config.cells.iter().for_each(|cells| ftls[core as usize].warmth(Nanos::ZERO, cells.temperature));

@@ -10,6 +10,7 @@ mod bytes;
 mod cached;
 mod capacitors;
 mod carried;
+mod course;
 mod failing;
 mod guarded;
 mod harmed;

@@ -16,6 +16,7 @@ use wordline_drive::config::Cells;
 use wordline_ftl::scheduler::Scheduler;
 use wordline_units::Celsius;
 
+use crate::course::Course;
 use crate::keys::filled::Sections;
 use crate::kind::{Degrees, Kind, Maybe, Share};
 use crate::layer::{Mistakes, Origin, Set};
@@ -62,7 +63,10 @@ fn gc_start(sections: &Sections) -> u32 {
 
 /// The cells of the drive; `None` where they have no physics, or it is off.
 pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &mut Mistakes<'_>) -> Option<Cells> {
-    let physics = physics.filter(|_| sections.cells.physics.value)?.clone();
+    let Some(physics) = physics.filter(|_| sections.cells.physics.value).cloned() else {
+        check_course(sections, mistakes);
+        return None;
+    };
     let by_rate = [
         ("retries.share", &sections.retries.share, "a read needs what they say", "retries"),
         ("programs.saving", &sections.programs.saving, "a program takes what they say", "programs"),
@@ -82,7 +86,19 @@ pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &m
         retention: retention as f64,
         temperature: celsius(&sections.cells.kept_at),
     });
-    Some(Cells { temperature: Celsius(celsius(&sections.cells.temperature)), age, dwells, physics })
+    let course = sections.cells.temperature.value.0.as_ref();
+    let temperature = Celsius(course.map_or(own, |course| course.first().celsius()));
+    Some(Cells { temperature, changes: course.map_or_else(Vec::new, Course::changes), age, dwells, physics })
+}
+
+/// A temperature that changes is felt by cells with physics alone.
+fn check_course(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let temperature = &sections.cells.temperature;
+    if temperature.value.0.as_ref().is_some_and(|course| !course.changes().is_empty()) {
+        let told = "cells.temperature changes over time, and the cells have no physics: nothing feels it".to_owned();
+        let help = "leave the later temperatures out, or take a chip with [physics.*] and cells.physics = true";
+        mistakes.at(&temperature.origin, told, Some(help.to_owned()));
+    }
 }
 
 /// P/E cycles that blocks have behind them.

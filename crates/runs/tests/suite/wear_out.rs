@@ -143,3 +143,9 @@ fn a_drive_without_wear_is_refused() {
     let plan = plan("pageftl", &["cells.physics=false"]);
     assert!(matches!(worn(&plan, &limited()), Err(RunError::NoWear(name)) if name == "pageftl"));
 }
+
+#[test]
+fn a_life_has_one_temperature() {
+    let plan = plan("pageftl", &["cells.temperature=30 C, 55 C from 2 d"]);
+    assert!(matches!(worn(&plan, &limited()), Err(RunError::ChangingWarmth(name)) if name == "pageftl"));
+}
