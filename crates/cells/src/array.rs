@@ -17,6 +17,7 @@ mod locks;
 mod memory;
 mod relaxed;
 mod relief;
+mod rests;
 mod sets;
 mod shifted;
 mod stopped;
@@ -28,6 +29,7 @@ pub use inspected::{BlockCarried, BlockCells, BlockWear};
 pub use kept::KeptLife;
 pub use locks::Disturbed;
 pub use relief::ReliefTables;
+pub use rests::RestTables;
 pub use shifted::Look;
 pub use written::Trace;
 
@@ -41,6 +43,7 @@ use crate::array::epoch::Epoch;
 use crate::array::memory::Memory;
 use crate::array::relaxed::Courses;
 use crate::array::relief::{Reliefs, history};
+use crate::array::rests::Rests;
 use crate::array::sets::Sets;
 use crate::array::stopped::{Erasing, Erasings};
 use crate::array::written::Writing;
@@ -157,6 +160,7 @@ pub struct CellArray {
     courses: Courses,
     carried: Carried,
     reliefs: Reliefs,
+    rests: Rests,
     sets: Sets,
     writing: Writing,
     /// The erases begun last, for stops of them. A die at rest has no use for them.
@@ -225,6 +229,7 @@ impl CellArray {
             courses: Courses::default(),
             carried: Carried::default(),
             reliefs: Reliefs::default(),
+            rests: Rests::default(),
             sets: Sets::default(),
             writing: Writing::default(),
             erasing: Erasings::default(),
@@ -252,6 +257,7 @@ impl CellArray {
             courses: Courses::default(),
             carried: Carried::default(),
             reliefs: Reliefs::default(),
+            rests: Rests::default(),
             sets: self.sets.sibling(),
             writing: Writing::default(),
             erasing: Erasings::default(),
@@ -295,6 +301,7 @@ impl CellArray {
         let at = Celsius(age.temperature);
         let history = self.model.cycled(age.cycles, age.dwell, at);
         self.reliefs = Reliefs::default();
+        self.rests = Rests::default();
         self.aged = self.model.kept(age.retention, at);
         self.settled = None;
         for (block, life) in self.lives.iter_mut().enumerate() {
@@ -420,15 +427,15 @@ impl CellArray {
 
     /// The quantisation steps of retention and reads for a read of a page.
     #[inline]
-    fn steps(&self, life: &Life, layer: u32, page: u32, reads: u32, now: Nanos) -> (u32, u32) {
-        let retention = step(self.retention(life, layer, page, now) / self.model.physics().retention.start);
+    fn steps(&self, block: u32, life: &Life, layer: u32, page: u32, reads: u32, now: Nanos) -> (u32, u32) {
+        let retention = step(self.retention(block, life, layer, page, now) / self.model.physics().retention.start);
         (retention, step(f64::from(reads) / READS))
     }
 
     /// Retention of a page, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have been programmed
     /// evenly.
-    fn retention(&self, life: &Life, layer: u32, page: u32, now: Nanos) -> f64 {
-        let aged = if page < u32::from(life.aged_pages) { self.aged } else { 0.0 };
+    fn retention(&self, block: u32, life: &Life, layer: u32, page: u32, now: Nanos) -> f64 {
+        let aged = if page < u32::from(life.aged_pages) { self.aged } else { 0.0 } + self.rests.of(block, page);
         let part = f64::from(layer) / self.model.layers().len() as f64;
         let programmed = life.first.as_secs_f64() + part * (life.last - life.first).as_secs_f64();
         if let [only] = self.warmth[..] {
@@ -466,6 +473,7 @@ impl CellArray {
     pub fn erase_guarded(&mut self, block: u32, now: Nanos, spared: WordlineSet) -> Took {
         self.courses.erase(block);
         self.carried.erase(block);
+        self.rests.erase(block);
         self.settled = None;
         let life = &mut self.lives[block as usize];
         let before = history(life, 0.0);

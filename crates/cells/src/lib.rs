@@ -63,7 +63,7 @@ mod wordline;
 
 pub use array::{
     Age, BlockCarried, BlockCells, BlockWear, CarriedTables, CellArray, Disturbed, KeptLife, Lives, Look, Pace, ReliefTables, Repetition,
-    Sensed, Took, Trace,
+    RestTables, Sensed, Took, Trace,
 };
 pub use condition::{Condition, Reprogrammed};
 pub use erase::Erase;

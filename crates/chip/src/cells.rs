@@ -2,7 +2,10 @@
 //!
 //! Only dies with physics come beyond the first lines of each question, and those whose reads need retries, or whose programs take less, by rate.
 
-use wordline_cells::{CellArray, Cells, Disturbed, Faults, KeptLife, Look, Outcome, Sensed, Settings, Took, Trace, Try};
+use wordline_cells::{
+    CarriedTables, CellArray, Cells, Disturbed, Faults, KeptLife, Look, Outcome, ReliefTables, RestTables, Sensed, Settings, Took, Trace,
+    Try,
+};
 use wordline_flash::program::STATES_MAX;
 use wordline_flash::{EraseTrace, ProgramTrace, Sheet, Target};
 use wordline_units::memory::prefetch;
@@ -260,6 +263,24 @@ impl DieCells {
     #[inline(always)]
     pub(crate) fn erases_well(&mut self, erases: u32) -> bool {
         self.rates.erase(erases) == Outcome::Good
+    }
+
+    /// Restores what copybacks carried over.
+    pub(crate) fn restore_carried(&mut self, tables: &CarriedTables) -> Result<(), &'static str> {
+        let fits = self.physics.as_mut().map_or_else(|| *tables == CarriedTables::default(), |array| array.resume_carried(tables));
+        fits.then_some(()).ok_or("what copybacks carried over does not fit the cells of a die")
+    }
+
+    /// Restores what guarded erases have spared.
+    pub(crate) fn restore_reliefs(&mut self, tables: &ReliefTables) -> Result<(), &'static str> {
+        let fits = self.physics.as_mut().map_or_else(|| *tables == ReliefTables::default(), |array| array.resume_reliefs(tables));
+        fits.then_some(()).ok_or("what guarded erases have spared does not fit the cells of a die")
+    }
+
+    /// Restores the times for which blocks lay without power.
+    pub(crate) fn restore_rests(&mut self, tables: &RestTables) -> Result<(), &'static str> {
+        let fits = self.physics.as_mut().map_or_else(|| *tables == RestTables::default(), |array| array.resume_rests(tables));
+        fits.then_some(()).ok_or("the times without power do not fit the cells of a die")
     }
 
     /// Contents of a block's life that are to outlive the power of its cells, with the wordlines that its last erase has spared; `None` if there are none.

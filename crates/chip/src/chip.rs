@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wordline_cells::{Age, BlockCells, CarriedTables, CellArray, Faults as Rates, ReliefTables, Repetition};
+use wordline_cells::{Age, BlockCells, CarriedTables, CellArray, Faults as Rates, Repetition, RestTables};
 use wordline_flash::{Command, EraseTrace, Feature, ProgramTrace, ReadSets, Sanitisation, Sheet, Status, Tally, Target};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId, WordlineSet};
@@ -645,11 +645,22 @@ impl Chip {
 
     /// Takes over what copybacks carried, after [`Chip::restore`].
     pub fn restore_carried(&mut self, tables: &CarriedTables) -> Result<(), &'static str> {
-        let fits = match self.physics_mut() {
-            Some(array) => array.resume_carried(tables),
-            None => *tables == CarriedTables::default(),
-        };
-        if fits { Ok(()) } else { Err("what copybacks carried over does not fit the cells of a die") }
+        self.die.medium_mut().cells_mut().restore_carried(tables)
+    }
+
+    /// Lets what is programmed lie for `seconds` at this temperature, without power. Nothing happens to cells without physics.
+    pub fn lie(&mut self, seconds: f64, at: Celsius, now: Nanos) {
+        self.die.medium_mut().lie(seconds, at, now);
+    }
+
+    /// Times for which the blocks lay without power, for an image.
+    pub fn rest_tables(&self) -> RestTables {
+        self.physics().map(|array| array.rest_tables()).unwrap_or_default()
+    }
+
+    /// Takes over what [`Chip::rest_tables`] gave, after [`Chip::restore`].
+    pub fn restore_rests(&mut self, tables: &RestTables) -> Result<(), &'static str> {
+        self.die.medium_mut().cells_mut().restore_rests(tables)
     }
 
     /// Traces of guarded erases on the die, for an image.
@@ -666,11 +677,7 @@ impl Chip {
         features.restore([Feature::EraseTrace], [image.trace()]);
         features.restore(Feature::SPARES, image.registers());
         medium.blocks_mut().set_guard(guard);
-        let fits = match medium.physics_mut() {
-            Some(array) => array.resume_reliefs(image.relief()),
-            None => *image.relief() == ReliefTables::default(),
-        };
-        if fits { Ok(()) } else { Err("what guarded erases have spared does not fit the cells of a die") }
+        medium.cells_mut().restore_reliefs(image.relief())
     }
 
     /// Take over what the store has of a block.

@@ -56,5 +56,5 @@ pub use place::Place;
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
 pub use stop::Stops;
-pub use wordline_cells::{CarriedTables, KeptLife, ReliefTables};
+pub use wordline_cells::{CarriedTables, KeptLife, ReliefTables, RestTables};
 pub use wordline_flash::{Mark, Sanitisation};

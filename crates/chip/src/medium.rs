@@ -4,7 +4,7 @@
 
 use wordline_cells::{Age, CellArray, Faults as Rates, Look, Outcome, Repetition, Sensed};
 use wordline_flash::{Sanitisation, Sheet, Status, Tally, Target};
-use wordline_units::{Lpn, Nanos};
+use wordline_units::{Celsius, Lpn, Nanos};
 
 use crate::block::State;
 use crate::blocks::Blocks;
@@ -141,6 +141,14 @@ impl Medium {
             seals.settle(now);
             array.set_age(age, now, |block| blocks.of(block as u32).next_page());
             self.keep_lives();
+        }
+    }
+
+    /// Lets what is programmed lie for `seconds` at this temperature, without power.
+    pub(crate) fn lie(&mut self, seconds: f64, at: Celsius, now: Nanos) {
+        let Medium { cells, blocks, .. } = self;
+        if let Some(array) = cells.physics_mut() {
+            array.lie(seconds, at, now, |block| blocks.of(block as u32).next_page());
         }
     }
 

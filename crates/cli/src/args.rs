@@ -98,8 +98,9 @@ pub(crate) struct RunOptions {
     /// A drive's name (see `wordline drives`) or file; pageftl by default.
     #[arg(conflicts_with = "from")]
     pub(crate) drive: Option<String>,
-    /// Start from a drive saved by `wordline age`, or by --save.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "size", "fill", "physics", "age", "pe", "retention"])]
+    /// Start from a drive saved by `wordline age`, or by --save. With --retention, such as 3mo or 3mo@40C, it has lain so long without power, beside the age
+    /// that it has.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "size", "fill", "physics", "age", "pe"])]
     pub(crate) from: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) options: DriveOptions,

@@ -7,8 +7,8 @@ use wordline_figures::{DriveDetail, DriveResult, Interval, Report};
 use wordline_pages::table::Format;
 use wordline_pages::timeline::Timeline;
 use wordline_pages::{html, json, table, text};
-use wordline_plan::{Plan, read_text};
-use wordline_runs::{Inspection, Job, Plotted, RunError, Schedule, saved};
+use wordline_plan::{KeptFor, Plan, read_text};
+use wordline_runs::{Inspection, Job, Lying, Plotted, RunError, Schedule, saved};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
 use wordline_workload::trace;
@@ -31,6 +31,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         }
         None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };
+    let lying = lying(options, &plan)?;
     let load = options.length.of(options.load.load()?)?;
     let workload = load::workload(&options.workload, &load)?;
     load.check(workload.is_trace())?;
@@ -54,6 +55,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         .tracing(options.vertrace.then(|| plotted(&options.plot_files)))
         .keeping(options.save.is_some())
         .inspecting(inspection)
+        .after_lying(lying)
         .with_faults(Some(&faults).filter(|faults| !faults.is_empty()));
     let mut line = Board::new(options.output.quiet).line(plan.name());
     let outcome = job.run((logs, timeline), &mut line)?;
@@ -71,6 +73,17 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         None => Ok(()),
         Some(told) => Err(Failure::Unserved(told)),
     }
+}
+
+/// The time for which the saved drive of `plan` lies without power before the run.
+fn lying(options: &RunOptions, plan: &Plan) -> Result<Option<Lying>, Failure> {
+    let (Some(from), Some(text)) = (&options.from, &options.options.plan.cells.state.retention) else { return Ok(None) };
+    let kept = KeptFor::read(text).map_err(|why| Failure::Usage(format!("--retention {text}: {why}")))?;
+    let own = plan.kept_at().ok_or_else(|| {
+        let what = "the cells of this drive have no physics, and nothing in it grows older: leave --retention out";
+        Failure::Usage(format!("--retention {text} of {}: {what}", from.display()))
+    })?;
+    Ok(Some(Lying { seconds: kept.seconds as f64, at: kept.at.unwrap_or(own) }))
 }
 
 /// The inspection of the cells that was asked for.

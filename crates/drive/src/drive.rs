@@ -390,6 +390,12 @@ impl Drive {
         set_age::set_age(&mut self.machine, age);
     }
 
+    /// Lets the drive lie for `seconds` at this temperature, without power: all that is programmed is older by it than it was, and virtual time stands still.
+    /// The firmware is told the time. Rests of blocks between their cycles stay as they are. Returns false, without effect, if the cells have no physics.
+    pub fn lie(&mut self, seconds: f64, at: Celsius) -> bool {
+        set_age::lie(&mut self.machine, seconds, at)
+    }
+
     /// The cells of a block, for inspection from outside of the drive: wear, age, carried errors. `None`: they have no physics.
     pub fn inspect(&self, die: DieId, plane: PlaneId, block: BlockId) -> Option<BlockCells<'_>> {
         self.machine.dies()[die].inspect(plane, block)

@@ -198,6 +198,7 @@ impl<O: Observer> Watched<O> {
         fn corrupt(place: &FlashPlace, seed: u64) -> bool;
         fn schedule(at: Nanos, die: DieId, fault: DieFault);
         fn set_age(age: &Age);
+        fn lie(seconds: f64, at: Celsius) -> bool;
         fn set_temperature(temperature: Celsius) -> bool;
         fn spare_next(core: u32, group: BlockGroup, wordlines: WordlineSet) -> Result<(), &'static str>;
     }

@@ -35,6 +35,10 @@ pub struct Asked {
     pub workload: WorkloadName,
     /// The age that the cells were set to before the run, in words; null where they are new.
     pub age: Option<String>,
+    /// Time for which a saved drive lay without power before the run. Absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "s"))]
+    pub lain: Option<f64>,
     /// What the cells do: `physics of CHIP`, or `fixed times of CHIP`, with the chip as the drive's file names it.
     pub cells: String,
     /// The share of the drive that was written, in order, before the run; null where it was loaded from a file.

@@ -193,16 +193,17 @@ impl Firmware {
     /// Tells the core for how long its drive was away: the seconds at 30 °C between the last birth of data that it has written down and this start, or more. A
     /// core that was not told takes all data for kept at least as long as it knows.
     pub fn away(&mut self, span: Seconds) {
-        if let Some(services) = self.rooms.core.services_mut().get_mut() {
-            services.away(span);
-        }
+        self.rooms.core.services_mut().get_mut().into_iter().for_each(|services| services.away(span));
     }
 
     /// Lets `span` seconds at this temperature pass for the data of the core, as where cells age without time passing.
     pub fn let_pass(&mut self, now: Nanos, span: f64, at: Celsius) {
-        if let Some(services) = self.rooms.core.services_mut().get_mut() {
-            services.let_pass(now, span, at);
-        }
+        self.rooms.core.services_mut().get_mut().into_iter().for_each(|services| services.let_pass(now, span, at));
+    }
+
+    /// Lets `span` seconds at this temperature pass for which the drive lay without power: all data of the core is older by them than it was.
+    pub fn lie(&mut self, span: f64, at: Celsius) {
+        self.rooms.core.services_mut().get_mut().into_iter().for_each(|services| services.lie(span, at));
     }
 
     /// Turns on or off that everything in the write buffer is programmed soon, whether or not a request waits for it.

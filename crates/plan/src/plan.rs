@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wordline_cells::{Physics, Shape};
 use wordline_drive::Config;
-use wordline_units::Geometry;
+use wordline_units::{Celsius, Geometry};
 
 use crate::check;
 use crate::describe::Described;
@@ -210,6 +210,12 @@ impl Plan {
         let (cycles, lifetime) = (cells.cycles.value, cells.lifetime.value);
         let stage = if let Cycles::Stage(stage) = cycles { format!(" ({} of {lifetime})", stage.name) } else { String::new() };
         Some(format!("{} cycles{stage}{rests}, {}{at}", cycles.of(lifetime), cells.retention.value.write().trim_matches('"')))
+    }
+
+    /// Temperature at which its data is kept where nothing else is said; `None`: its cells have no physics.
+    pub fn kept_at(&self) -> Option<Celsius> {
+        let own = Celsius(self.config.cells.as_ref()?.physics.retention.temperature);
+        Some(self.sections.cells.kept_at.value.0.map_or(own, |degrees| Celsius(degrees.celsius())))
     }
 
     /// Whether it may fail requests without that being a failure of a comparison.

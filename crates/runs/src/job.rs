@@ -13,7 +13,7 @@ use crate::faults::Schedule;
 use crate::files::{Files, Plotted, vertrace};
 use crate::inspection::Inspection;
 use crate::load::Load;
-use crate::prepare::{Start, filled};
+use crate::prepare::{Lying, Start, filled};
 use crate::progress::Progress;
 use crate::run::Run;
 use crate::serve::Stages;
@@ -37,6 +37,7 @@ pub struct Job<'a> {
     is_kept: bool,
     faults: Option<&'a Schedule>,
     inspection: Option<Inspection>,
+    lying: Option<Lying>,
 }
 
 /// Results of a run of a workload.
@@ -58,8 +59,21 @@ impl<'a> Job<'a> {
     /// A run of `workload`, changed as `load` says, on a new drive of `plan`.
     pub fn new(plan: &'a Plan, workload: &'a Workload, load: &'a Load) -> Job<'a> {
         let interval = Interval::default();
-        let (faults, inspection) = (None, None);
-        Job { plan, workload, load, named: None, made_by: None, interval, image: None, plotted: None, is_kept: false, faults, inspection }
+        let (faults, inspection, lying) = (None, None, None);
+        Job {
+            plan,
+            workload,
+            load,
+            named: None,
+            made_by: None,
+            interval,
+            image: None,
+            plotted: None,
+            is_kept: false,
+            faults,
+            inspection,
+            lying,
+        }
     }
 
     /// The run with a result that says what was asked for, under this name of the workload, and tables that say how they are made again.
@@ -95,6 +109,11 @@ impl<'a> Job<'a> {
     /// The run with this inspection of the cells at the end of its window, if there is one.
     pub fn inspecting(self, inspection: Option<Inspection>) -> Job<'a> {
         Job { inspection, ..self }
+    }
+
+    /// The run of a drive that lies without power before it, for this time if there is one.
+    pub fn after_lying(self, lying: Option<Lying>) -> Job<'a> {
+        Job { lying, ..self }
     }
 
     /// Makes the run, watched by `beside`, too.
@@ -136,6 +155,7 @@ impl<'a> Job<'a> {
             .made_by(self.made_by)
             .prefilled_from(load.prefill_reads.then_some(workload))
             .inspecting(self.inspection)
+            .after_lying(self.lying)
             .with_faults(self.faults);
         let mut made = run.make(files, beside, &mut stages, progress)?;
         made.result.trace = stages.source().trace();

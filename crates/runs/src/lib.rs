@@ -63,7 +63,7 @@ pub use job::{Job, Outcome};
 pub use load::{Load, share};
 pub use load_key::LoadKey;
 pub use measuring::Measuring;
-pub use prepare::{Prepared, Start, filled};
+pub use prepare::{Lying, Prepared, Start, filled};
 pub use progress::Progress;
 pub use reads::Reads;
 pub use repeated::Repeated;

@@ -4,6 +4,7 @@ use wordline_drive::image::{Image, ImageError};
 use wordline_drive::{Config, Watched};
 use wordline_engine::Observer;
 use wordline_plan::Plan;
+use wordline_units::Celsius;
 
 use crate::error::RunError;
 use crate::load::Load;
@@ -33,6 +34,15 @@ impl Start {
     pub fn of(plan: &Plan, config: &Config, units: u64) -> Start {
         if plan.begins_steady() { Start::Steady { fill: units as f64 / config.exported_units as f64 } } else { Start::Filled { units } }
     }
+}
+
+/// A time for which a drive lies without power.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lying {
+    /// The time, in seconds.
+    pub seconds: f64,
+    /// Its temperature.
+    pub at: Celsius,
 }
 
 /// A drive that has its data and not yet its age. Nothing can be asked of it before [`Prepared::aged`].
@@ -79,6 +89,12 @@ impl<O: Observer> Prepared<O> {
     /// Ages the drive without timing, by the firmware itself, in a way that `write` knows.
     pub(crate) fn written_over(mut self, write: impl FnOnce(&mut Watched<O>)) -> Prepared<O> {
         write(&mut self.drive);
+        self
+    }
+
+    /// Lets a drive whose cells have physics lie without power.
+    pub(crate) fn lain(mut self, lying: Option<Lying>) -> Prepared<O> {
+        lying.into_iter().for_each(|lying| _ = self.drive.lie(lying.seconds, lying.at));
         self
     }
 

@@ -12,7 +12,7 @@ use crate::faults::Schedule;
 use crate::files::Files;
 use crate::inspection::Inspection;
 use crate::measuring::Measuring;
-use crate::prepare::{Start, prepare};
+use crate::prepare::{Lying, Start, prepare};
 use crate::progress::Progress;
 use crate::serve::Serve;
 use crate::settle::{Unsettled, settle, valid_units};
@@ -33,6 +33,7 @@ pub struct Run<'a> {
     prefilled_from: Option<&'a Workload>,
     faults: Option<&'a Schedule>,
     inspection: Option<Inspection>,
+    lying: Option<Lying>,
 }
 
 /// Results of a run, and the drive as it is after it.
@@ -52,8 +53,8 @@ impl<'a> Run<'a> {
     /// A run of a drive of `plan`, whose configuration is `config`, from `start` on.
     pub fn new(plan: &'a Plan, config: Config, start: Start) -> Run<'a> {
         let interval = Interval::default();
-        let (faults, inspection) = (None, None);
-        Run { plan, config, start, depth: None, interval, named: None, made_by: None, prefilled_from: None, faults, inspection }
+        let (faults, inspection, lying) = (None, None, None);
+        Run { plan, config, start, depth: None, interval, named: None, made_by: None, prefilled_from: None, faults, inspection, lying }
     }
 
     /// The run with a `depth` of requests outstanding, by which its figures are told; `None`: there is no such number.
@@ -91,6 +92,11 @@ impl<'a> Run<'a> {
         Run { inspection, ..self }
     }
 
+    /// The run of a drive that lies without power before it, for this time if there is one.
+    pub fn after_lying(self, lying: Option<Lying>) -> Run<'a> {
+        Run { lying, ..self }
+    }
+
     /// Makes the run with the requests of `load`, watched by the metrics, by `files` and by `beside`.
     ///
     /// # Errors
@@ -106,13 +112,14 @@ impl<'a> Run<'a> {
         let watch = Watch::new(Metrics::new(self.scope()), files, beside);
         let (fill, state) = (self.fill(), self.state());
         self.faults.map_or(Ok(()), |faults| faults.check(&self.config.sheet.geometry))?;
-        let mut prepared = prepare(self.config, self.start, watch)?;
+        let mut prepared = prepare(self.config, self.start, watch)?.lain(self.lying);
         let prefilled_reads = self.prefilled_from.map_or(Ok(None), |trace| prepared.prefill_reads(trace))?;
         let mut drive = prepared.aged();
 
         let told = self.faults.map(Schedule::told).unwrap_or_default();
         let (age, cells) = (self.plan.age(), self.plan.cells());
-        let asked = self.named.map(|name| Asked { workload: name.clone(), age, cells, fill, prefilled_reads, faults: told });
+        let lain = self.lying.map(|lying| lying.seconds);
+        let asked = self.named.map(|name| Asked { workload: name.clone(), age, lain, cells, fill, prefilled_reads, faults: told });
         let identity = Identity { asked, state, ..identity(self.plan) };
         if let Some(made_by) = self.made_by {
             drive.observer.beside_mut().mark(&about(made_by, std::iter::once(&identity.run_name())));

@@ -147,6 +147,7 @@ impl CellArray {
         let life = Life { erase: sound(erase), program: sound(program), generation, aged_pages: aged_pages as u16, ..Life::default() };
         self.lives[block as usize] = life;
         self.settled = None;
+        self.rests.erase(block);
         let rates: Vec<u16> = carried.chunks_exact(2).map(|rate| u16::from_le_bytes([rate[0], rate[1]])).collect();
         self.wake_relief(block, relief);
         self.wake_carried(block, &rates);

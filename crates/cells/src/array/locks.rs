@@ -42,7 +42,7 @@ impl CellArray {
         let traits = self.traits(block, layer);
         let course = self.courses.of(block, wordline);
         if by.reprogrammed == 0 {
-            let steps = self.steps(&life, layer, page, reads, now);
+            let steps = self.steps(block, &life, layer, page, reads, now);
             let relief = self.relief_step(block, wordline);
             let (mut rates, wear) = self.rates(&life, &traits, relief, steps, entry, self.dose(by));
             if course > 0 {
@@ -82,7 +82,7 @@ impl CellArray {
     fn kept_since(&self, block: u32, page: u32, since: Nanos, now: Nanos) -> f64 {
         let life: &Life = &self.lives[block as usize];
         let is_aged = page < u32::from(life.aged_pages) && since <= life.erased;
-        let aged = if is_aged { self.aged } else { 0.0 };
+        let aged = if is_aged { self.aged } else { 0.0 } + self.rests.since(since, block, page);
         aged + (self.warm_seconds(now) - self.warm_seconds(since)).max(0.0)
     }
 }

@@ -140,7 +140,7 @@ impl CellArray {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;
-        let steps = self.steps(&life, layer, page, reads, now);
+        let steps = self.steps(block, &life, layer, page, reads, now);
         let (key, relief) = (self.key(block, layer, &life, steps), self.relief_step(block, wordline));
         if self.memory.layers.is_empty() {
             self.begin_to_remember();

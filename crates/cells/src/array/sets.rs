@@ -95,7 +95,7 @@ impl CellArray {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, (page % self.bits) as usize);
         let layer = wordline / self.wordlines_per_layer;
-        let steps = self.steps(&life, layer, page, reads, now);
+        let steps = self.steps(block, &life, layer, page, reads, now);
         let (key, relief) = (self.key(block, layer, &life, steps), self.relief_step(block, wordline));
         let (pages, number) = (self.bits as usize, self.number(block, layer) % LAYERS);
         let mut known =

@@ -72,7 +72,7 @@ impl CellArray {
         let reprogrammed = (by.reprogrammed != 0).then(|| Reprogrammed { pages: by.reprogrammed, luck: luck() as f32 });
         let course = self.courses.of(look.block, wordline);
         let condition = Condition {
-            retention: self.retention(&life, layer, look.page, look.now),
+            retention: self.retention(look.block, &life, layer, look.page, look.now),
             reads: f64::from(look.reads),
             lock_dose: self.dose(by) as f32,
             reprogrammed,

@@ -144,3 +144,53 @@ fn the_command_makes_the_run_that_anybody_makes() {
         assert_eq!(compared, anybody.event_log_hash, "compare {name}");
     }
 }
+
+/// Retries of a read, in the mean.
+fn retries(report: &serde_json::Value) -> f64 {
+    report["drives"][0]["read_errors"]["retries_mean"].as_f64().unwrap_or_else(|| panic!("{}", report["drives"][0]["read_errors"]))
+}
+
+#[test]
+fn a_saved_drive_that_has_lain_since_needs_more_retries() {
+    let scratch = Scratch::new("lain");
+    let small = ["--set", "geometry.blocks=24", "--set", "geometry.layers=4", "--set", "mapping.over_provisioning=40 %"];
+    let saved = wordline(&scratch.0, &[&["age", "pageftl", "--age", "2k", "--save", "aged.wl"], &small[..]].concat());
+    assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+    let base = ["run", "--from", "aged.wl", "--workload", "uniform-read", "--requests", "5000", "--json", "-", "--quiet"];
+    let run = |more: &[&str]| -> serde_json::Value {
+        let output = wordline(&scratch.0, &[&base[..], more].concat());
+        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let reports = [&[][..], &["--retention", "3mo"], &["--retention", "3mo@40C"], &["--retention", "1y"]].map(run);
+    let each = reports.each_ref().map(retries);
+    assert!(each.is_sorted() && each[1] > each[0] + 0.1 && each[2] > each[1], "{each:?}");
+    assert!(reports[0]["drives"][0]["asked"].get("lain").is_none());
+    assert_eq!(reports[1]["drives"][0]["asked"]["lain"], 7_884_000.0);
+    // An age that a drive is set to, and the same time that it lies, are one.
+    let set = wordline(&scratch.0, &[&["age", "pageftl", "--age", "2k+1y", "--save", "old.wl"], &small[..]].concat());
+    assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+    let output = wordline(&scratch.0, &[&["run", "--from", "old.wl"], &base[3..]].concat());
+    let old: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(retries(&old), each[3]);
+}
+
+#[test]
+fn a_time_to_lie_is_read_with_care() {
+    let scratch = Scratch::new("lying");
+    for (name, more) in [("cells.wl", &[][..]), ("none.wl", &["--physics", "off"])] {
+        let saved = wordline(&scratch.0, &[&["age", "pageftl", "--size", "4GiB", "--save", name], more].concat());
+        assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+    }
+    for (from, text, expected) in [
+        ("cells.wl", "3 months", "--retention 3 months: "),
+        ("cells.wl", "3", "has no unit"),
+        ("cells.wl", "0 s", "no time to be kept for"),
+        ("cells.wl", "3mo@400C", "no temperature of a drive"),
+        ("none.wl", "3mo", "the cells of this drive have no physics"),
+    ] {
+        let output = wordline(&scratch.0, &["run", "--from", from, "--retention", text, "--requests", "10"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && told.contains(expected), "{from} {text}: {told}");
+    }
+}

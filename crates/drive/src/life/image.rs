@@ -24,13 +24,23 @@ use crate::machine::{Machine, Parts};
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 14;
-/// Formats that can be read, and the parts that are missing at their ends, which were empty: the temperature did not change before format 14, work that
-/// waited was let start at once before format 13, no die had failed before format 12, cores had no services and ordered no guarded erases before format 11, no
-/// die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had no lost
-/// sectors before format 7.
-const READABLE: [(u32, &[u8]); 9] =
-    [(VERSION, &[]), (13, &[0]), (12, &[0; 2]), (11, &[0; 3]), (10, &[0; 5]), (9, &[0; 6]), (8, &[0; 7]), (7, &[0; 8]), (6, &[0; 9])];
+const VERSION: u32 = 15;
+/// Formats that can be read, and the parts that are missing at their ends, which were empty: no die lay without power before format 15, the temperature did
+/// not change before format 14, work that waited was let start at once before format 13, no die had failed before format 12, cores had no services and ordered
+/// no guarded erases before format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before
+/// format 8, and drives had no lost sectors before format 7.
+const READABLE: [(u32, &[u8]); 10] = [
+    (VERSION, &[]),
+    (14, &[0]),
+    (13, &[0; 2]),
+    (12, &[0; 3]),
+    (11, &[0; 4]),
+    (10, &[0; 6]),
+    (9, &[0; 7]),
+    (8, &[0; 8]),
+    (7, &[0; 9]),
+    (6, &[0; 10]),
+];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -111,6 +121,8 @@ pub struct Image {
     waits: Vec<wordline_ftl::WaitTables>,
     /// Time for which the drive had worked, as far as its temperature goes by it.
     lived: Nanos,
+    /// Times for which the blocks of each die lay without power; empty: none of any.
+    rests: Vec<wordline_chip::RestTables>,
 }
 
 impl Image {
@@ -177,8 +189,27 @@ pub(crate) fn image(machine: &Machine) -> Result<Image, NotQuiet> {
     let failures = machine.dies().iter().filter(|_| has_failed).map(|(_, chip)| chip.failure_image()).collect();
     let has_waits = waits.iter().any(|waits| *waits != wordline_ftl::WaitTables::default());
     let waits = if has_waits { waits } else { Vec::new() };
+    let rests: Vec<_> = machine.dies().iter().map(|(_, chip)| chip.rest_tables()).collect();
+    let has_lain = rests.iter().any(|rests| *rests != wordline_chip::RestTables::default());
+    let rests = if has_lain { rests } else { Vec::new() };
     let (&Config { exported_units, stripe_units, .. }, lived) = (machine.config(), machine.lived());
-    Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared, failures, waits, lived })
+    let image = Image {
+        exported_units,
+        stripe_units,
+        cores,
+        chips,
+        lost,
+        read_offsets,
+        carried,
+        guard,
+        services,
+        spared,
+        failures,
+        waits,
+        lived,
+        rests,
+    };
+    Ok(image)
 }
 
 /// Creates a drive of this `config` that goes on where `image` was taken, at time zero: what was written, locked or erased before then was so at time zero.
@@ -246,6 +277,9 @@ fn restore_parts(machine: &mut Machine, image: Image) -> Result<(), &'static str
     }
     for ((_, chip), guard) in each(dies.iter_mut(), image.guard, "it has guarded erases of another number of dies")? {
         chip.restore_guard(&guard)?;
+    }
+    for ((_, chip), rests) in each(dies.iter_mut(), image.rests, "it has times without power of another number of dies")? {
+        chip.restore_rests(&rests)?;
     }
     for (ftl, tables) in each(ftls.iter_mut(), image.services, "it has services of another number of cores")? {
         ftl.restore_service_tables(tables)?;

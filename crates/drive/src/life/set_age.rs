@@ -1,4 +1,5 @@
-//! Setting a drive to an age without writing it: the wear of its cells and its counts, and what its firmware would have observed meanwhile.
+//! Setting a drive to an age without writing it: the wear of its cells and its counts, and what its firmware would have observed meanwhile. And letting an old
+//! one lie.
 //!
 //! The past consists of the last erase of each block group, and of measurements of techniques just after its first programs. Both are brought out by the dies
 //! from their cells, as after any command, while no time passes. Data is not kept yet: measurements see it as it was when it had just been programmed.
@@ -34,6 +35,17 @@ pub(crate) fn set_age(machine: &mut Machine, age: &Age) {
         machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.set_retention(age));
     }
     machine.ftls_mut().iter_mut().for_each(|ftl| ftl.let_pass(now, age.retention, Celsius(age.temperature)));
+}
+
+/// Lets a drive lie for `seconds` at this temperature, without power. Returns false, without effect, if its cells have no physics.
+pub(crate) fn lie(machine: &mut Machine, seconds: f64, at: Celsius) -> bool {
+    if machine.config().cells.is_none() {
+        return false;
+    }
+    let now = machine.now();
+    machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.lie(seconds, at, now));
+    machine.ftls_mut().iter_mut().for_each(|ftl| ftl.lie(seconds, at));
+    true
 }
 
 /// Cycles as a count.

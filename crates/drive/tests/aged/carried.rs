@@ -245,8 +245,8 @@ fn of_before(image: &Image) -> Vec<u8> {
     let length = |bytes: Result<Vec<u8>, _>| bytes.map_err(|_: postcard::Error| ()).expect("plain data").len();
     let (guard, tables) = (length(postcard::to_extend(&guard, Vec::new())), length(postcard::to_extend(&tables, Vec::new())));
     let (services, spared) = (length(postcard::to_extend(&services, Vec::new())), length(postcard::to_extend(&spared, Vec::new())));
-    // Behind them stand what has failed, what waits and the time lived, which are empty.
-    bytes.truncate(bytes.len() - services - spared - guard - tables - 3);
+    // Behind them stand what has failed, what waits, the time lived and the times without power, which are empty.
+    bytes.truncate(bytes.len() - services - spared - guard - tables - 4);
     bytes[8] = 8;
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);

@@ -1,5 +1,6 @@
-//! A temperature that changes over time: is it what it is by hand, and does it survive an image?
+//! A temperature that changes over time, and a saved drive that lies without power: is either what it is by hand, and does it survive an image?
 
+use wordline_cells::Age;
 use wordline_drive::{Config, Pace, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
@@ -43,6 +44,14 @@ fn read(drive: &mut Watched<Retries>) -> u64 {
     let mut reads = (0..units).map(|unit| HostRequest::new(HostOp::Read, unit * sectors, sectors as u32));
     drive.serve(&mut reads, Pace::Closed { depth: 4 }, None);
     drive.observer.0 - before
+}
+
+/// Writes units `from` to `to` in order.
+fn write(drive: &mut Watched<Retries>, from: u64, to: u64) {
+    let sectors = drive.config().firmware.unit.0 / 512;
+    let mut writes = (from..to).map(|unit| HostRequest::new(HostOp::Write, unit * sectors, sectors as u32));
+    drive.serve(&mut writes, Pace::Closed { depth: 4 }, None);
+    drive.settle();
 }
 
 fn days(drive: &mut Watched<Retries>, days: u64) {
@@ -93,4 +102,49 @@ fn a_course_goes_on_in_an_image_where_it_stood() {
         }
     }
     assert_eq!(seen, [Some(30.0), Some(70.0), Some(70.0), Some(40.0), Some(40.0)]);
+}
+
+#[test]
+fn a_drive_that_lies_is_as_old_as_one_that_was_set_to_it() {
+    let year = 365.0 * 86_400.0;
+    let aged = |settings: &[&str]| filled(config(&[&["cells.cycles=2000"], settings].concat()));
+    let mut set = aged(&["cells.retention=1 y"]);
+    let mut lain = aged(&[]);
+    assert!(lain.lie(year, Celsius(30.0)));
+    let mut both = aged(&["cells.retention=6 mo"]);
+    assert!(both.lie(year / 2.0, Celsius(30.0)));
+    let mut fresh = aged(&[]);
+    let [set, lain, both, fresh] = [&mut set, &mut lain, &mut both, &mut fresh].map(read);
+    assert_eq!((lain, both), (set, set));
+    assert!(set > fresh + 100, "{set} retries after a year, {fresh} before");
+    let mut without = Watched::new(config(&["cells.physics=false"]), Retries::default());
+    assert!(!without.lie(year, Celsius(30.0)));
+}
+
+#[test]
+fn what_lies_is_older_also_after_it_is_saved_and_what_is_written_since_is_not() {
+    let config = config(&["cells.cycles=2000"]);
+    let saved = |drive: &Watched<Retries>| {
+        Watched::from_image(config.clone(), drive.image().expect("it is quiet"), Retries::default()).expect("its own image")
+    };
+    let age = Age { cycles: 2_000.0, dwell: 0.0, retention: 0.0, temperature: 30.0 };
+    let mut drive = filled(config.clone());
+    drive.set_age(&age);
+    let units = drive.config().exported_units;
+    write(&mut drive, 0, units / 2);
+    let mut drive = saved(&drive);
+    let mut twin = saved(&drive);
+    assert!(drive.lie(365.0 * 86_400.0, Celsius(30.0)));
+    assert_eq!(drive.image().expect("it is quiet"), saved(&drive).image().expect("it is quiet"), "an image has it");
+    let mut drive = saved(&drive);
+    let [old, young] = [&mut drive, &mut twin].map(read);
+    assert!(old > young + 100, "{old} retries after a year, {young} without");
+    // All of it is written again: nothing of the year is left.
+    for drive in [&mut drive, &mut twin] {
+        for _ in 0..3 {
+            write(drive, 0, units);
+        }
+    }
+    let [rewritten, plain] = [&mut drive, &mut twin].map(read);
+    assert!(rewritten.abs_diff(plain) < 20, "{rewritten} retries and {plain}");
 }

@@ -127,8 +127,8 @@ fn an_image_without_the_sets_of_its_dies_is_refused_and_so_is_one_of_a_core_that
     let services: Vec<wordline_ftl::ServiceTables> =
         serde_json::from_value(serde_json::to_value(&image).expect("plain data")["services"].clone()).expect("its cores");
     let services = postcard::to_extend(&services, Vec::new()).expect("plain data").len();
-    // Behind it stand what has failed, what waits and the time lived, which are empty.
-    bytes.truncate(bytes.len() - length - services - 3);
+    // Behind it stand what has failed, what waits, the time lived and the times without power, which are empty.
+    bytes.truncate(bytes.len() - length - services - 4);
     bytes[8] = 10;
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);

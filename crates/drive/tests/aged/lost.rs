@@ -95,9 +95,9 @@ fn an_image_of_before_there_were_losses_is_read_and_has_none() {
     // The list of the one core, which is empty, makes two bytes; behind it come, of each die, four registers of read offsets, what it has carried, and sixteen
     // registers and three things more of guarded erases. None has anything, and makes a byte, as does the number of dies. Then come two services of the core,
     // and what it is to measure; the two lists of its spared wordlines, then the list of what
-    // waits, and the time lived, which are empty. Each of the two has the number of cores before it.
+    // waits, and the time lived, and the times without power, which are empty. Each of the two has the number of cores before it.
     let dies = config(0.0).sheet.geometry.dies() as usize;
-    bytes.truncate(bytes.len() - 2 - (1 + 4 * dies) - (1 + dies) - (1 + 19 * dies) - 4 - 3 - 2);
+    bytes.truncate(bytes.len() - 2 - (1 + 4 * dies) - (1 + dies) - (1 + 19 * dies) - 4 - 3 - 3);
     bytes[8..12].copy_from_slice(&6u32.to_le_bytes());
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);

@@ -202,6 +202,11 @@ impl Services {
         self.clock.let_pass(now, span, at);
     }
 
+    /// Let `span` seconds at this temperature pass at once, for which the drive lay without power.
+    pub(crate) fn lie(&mut self, span: f64, at: Celsius) {
+        self.clock.lie(span, at);
+    }
+
     /// Rest of `span` seconds at this temperature.
     pub(crate) fn rest_of(&self, span: f64, at: Celsius) -> Kept {
         Kept { effective: Seconds(self.clock.effective(span, at) as u64), is_least: false }

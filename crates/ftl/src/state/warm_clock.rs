@@ -113,6 +113,15 @@ impl WarmClock {
         self.erased.fill(after);
     }
 
+    /// Let `span` seconds at this temperature pass at once, for which the drive lay without power: all data is older by it. Rests of blocks between two erases
+    /// stay as they are.
+    pub(crate) fn lie(&mut self, span: f64, at: Celsius) {
+        let effective = self.effective(span, at);
+        let later = (effective as u64 / TICK).min(u64::from(LEAST)) as u32;
+        self.skip(effective);
+        self.erased.iter_mut().filter(|tick| **tick != NEVER).for_each(|tick| *tick = tick.saturating_add(later).min(LEAST - 1));
+    }
+
     /// Seconds at 30 °C up to `now`.
     fn seconds(&self, now: Nanos) -> f64 {
         self.warm + now.saturating_sub(self.since).as_secs_f64() * self.pace
@@ -286,6 +295,19 @@ mod tests {
         assert_eq!(clock.kept(ONE, at(80)), Some(exact(365 * DAY)));
         assert_eq!((clock.rest(ONE, at(84)), clock.kept(BlockGroup(2), at(84))), (exact(4), None));
         assert_eq!(clock.today(at(80)), Day(365));
+    }
+
+    #[test]
+    fn data_that_lay_without_power_is_older_by_it_than_it_was_and_rests_are_as_they_were() {
+        let mut clock = clock();
+        clock.erased(ONE, false, at(0));
+        clock.programmed(ONE, at(40));
+        clock.erased(BlockGroup(2), true, at(0));
+        clock.lie((90 * DAY) as f64, REFERENCE);
+        assert_eq!(clock.kept(ONE, at(80)), Some(exact(90 * DAY + 40)));
+        assert_eq!((clock.rest(ONE, at(80)), clock.rest(BlockGroup(2), at(80)).is_least), (exact(80), true));
+        clock.programmed(BlockGroup(2), at(80));
+        assert_eq!((clock.kept(BlockGroup(2), at(84)), clock.today(at(80))), (Some(exact(4)), Day(90)));
     }
 
     #[test]
