@@ -1,6 +1,5 @@
 //! Bench of the tail of reads: a drive that stops nothing, one on which every read stops at once, and one that goes by priority (000 §4.3).
 
-use wordline_cells::erase::suspended;
 use wordline_pages::html::figure::{Columns, Figure};
 use wordline_runs::Inspection;
 
@@ -29,12 +28,9 @@ pub(super) const BENCH: Bench = Bench {
         m("at-once-p9999-high-equal", "share", "The same of high reads"),
         m("at-once-mean-high-equal", "share", "The same of the mean of high reads"),
         m("erases", "share", "Erases by priority over those of the baseline, less 1"),
-        m("wear", "share", "Stress of all erases, stops included, by priority over the baseline, less 1"),
+        m("wear", "share", "Wear that the run added to the cells of all flash blocks, by priority over the baseline, less 1"),
         m("wear-at-once", "share", "The same where every read stops at once"),
         m("wear-spared", "share", "The last, less the one before"),
-        m("cells-wear", "share", "Wear that the run added to the cells of all flash blocks, by priority over the baseline, less 1"),
-        m("cells-wear-at-once", "share", "The same where every read stops at once"),
-        m("cells-wear-spared", "share", "The last, less the one before"),
         m("reads", "count", "Fewest reads of a run"),
         m("writes", "share", "Writes by priority over those of the baseline, less 1"),
     ],
@@ -64,11 +60,6 @@ conditions! {
     }
 }
 
-/// Stress of all erases of a run before any of it heals, in erases that nothing stops.
-fn stress(run: &Ran, cost: &dyn Fn(f64) -> f64) -> f64 {
-    run.maintenance.erases.iter().map(|(&stops, &erases)| erases as f64 * (1.0 + cost(f64::from(stops)))).sum()
-}
-
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let load = jobs(&at.load, at.seconds)?;
@@ -81,9 +72,6 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let asked = [&age[..], &other].into_iter().flat_map(|settings| at.drives.iter().map(move |drive| (settings, drive)));
     let trials = asked.map(trial).collect::<Result<Vec<Trial>, _>>()?;
     let runs = all(setup, "paftl", &trials)?;
-    let cells = trials[0].plan.build().cells;
-    let ispe =
-        cells.map(|cells| cells.physics.ispe).ok_or_else(|| LabError::Usage("paftl.drives: their cells have no physics".to_owned()))?;
     let mut findings = Findings::default();
     let [base, at_once, ours, equal_base, equal_at_once, equal] = &runs[..] else { unreachable!("there are six runs") };
     let reads = |run: &Ran, high: bool| {
@@ -111,16 +99,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("at-once-over-baseline", reduced(base, at_once, false, 1));
     let erases = |run: &Ran| run.result.erases as f64;
     findings.set("erases", erases(ours) / erases(base) - 1.0);
-    let cost = |stops: f64| suspended(&ispe, stops);
-    let (wear, wear_at_once) = (stress(ours, &cost) / stress(base, &cost) - 1.0, stress(at_once, &cost) / stress(base, &cost) - 1.0);
+    let added = |run: &Ran| run.result.blocks.cells.as_ref().map_or(f64::NAN, |cells| cells.wear_added_mean);
+    let (wear, wear_at_once) = (added(ours) / added(base) - 1.0, added(at_once) / added(base) - 1.0);
     findings.set("wear", wear);
     findings.set("wear-at-once", wear_at_once);
     findings.set("wear-spared", wear_at_once - wear);
-    let added = |run: &Ran| run.result.blocks.cells.as_ref().map_or(f64::NAN, |cells| cells.wear_added_mean);
-    let (seen, seen_at_once) = (added(ours) / added(base) - 1.0, added(at_once) / added(base) - 1.0);
-    findings.set("cells-wear", seen);
-    findings.set("cells-wear-at-once", seen_at_once);
-    findings.set("cells-wear-spared", seen_at_once - seen);
     findings.set("reads", runs.iter().map(|run| reads(run, false)[2]).fold(f64::INFINITY, f64::min));
     findings.set("writes", ours.result.host.writes as f64 / base.result.host.writes as f64 - 1.0);
     findings.figures.push(figure(&at, &runs));
