@@ -11,7 +11,12 @@ pub struct Solution {
     pub rms: f64,
     /// Number of steps taken.
     pub rounds: u32,
+    /// Change of the residuals by each parameter's scale, as measured before the last step: a column for each parameter.
+    pub columns: Vec<Vec<f64>>,
 }
+
+/// The residuals of several sets of parameters at once, so that a caller may spread them over threads.
+pub type Residuals<'r> = dyn FnMut(&[Vec<f64>]) -> Vec<Vec<f64>> + 'r;
 
 /// Settings of a search.
 #[derive(Clone, Copy, Debug)]
@@ -22,20 +27,25 @@ pub struct Search {
     pub rounds: u32,
     /// Relative improvement of the cost below which the search stops.
     pub tolerance: f64,
+    /// Distance at which slopes are measured, in scales.
+    pub reach: f64,
+    /// Damping of the first step, as a share of the curvature.
+    pub damping: f64,
 }
 
-/// Finds parameters that make the residuals small, from `start`. `scales`: how far each parameter is moved to measure its effect.
+/// Finds parameters that make the residuals small, from `start`. `scales`: the size of a usual change of each parameter.
 ///
 /// Residuals that are no numbers are read as very large, so a set of parameters can be refused.
-pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Solution {
+pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut Residuals<'_>) -> Solution {
     let mut at = start.to_vec();
-    let mut now = residuals(&at);
+    let mut now = one(&at, residuals);
     let mut cost = cost_of(&now, search.outlier);
-    let mut damping = 1e-3;
+    let mut damping = search.damping;
     let mut rounds = 0;
+    let mut columns = Vec::new();
     while rounds < search.rounds {
         rounds += 1;
-        let columns = jacobian(&at, scales, &now, residuals);
+        columns = jacobian(&at, scales, search.reach, &now, residuals);
         let (normal, gradient) = normal_equations(&columns, &now, search.outlier);
         let mut better = None;
         for _ in 0..12 {
@@ -44,7 +54,7 @@ pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut dyn 
                 continue;
             };
             let next: Vec<f64> = at.iter().zip(&step).zip(scales).map(|((at, step), scale)| at + step * scale).collect();
-            let then = residuals(&next);
+            let then = one(&next, residuals);
             let then_cost = cost_of(&then, search.outlier);
             if then_cost < cost {
                 better = Some((next, then, then_cost));
@@ -61,7 +71,12 @@ pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut dyn 
         }
     }
     let rms = (now.iter().map(|residual| residual * residual).sum::<f64>() / now.len().max(1) as f64).sqrt();
-    Solution { parameters: at, rms, rounds }
+    Solution { parameters: at, rms, rounds, columns }
+}
+
+/// The residuals of one set of parameters.
+fn one(at: &[f64], residuals: &mut Residuals<'_>) -> Vec<f64> {
+    residuals(&[at.to_vec()]).swap_remove(0)
 }
 
 /// The cost of residuals by Huber.
@@ -74,22 +89,29 @@ fn cost_of(residuals: &[f64], outlier: f64) -> f64 {
     if sum.is_finite() { sum } else { f64::MAX }
 }
 
-/// The change of the residuals when each parameter moves by its scale.
-fn jacobian(at: &[f64], scales: &[f64], now: &[f64], residuals: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>> {
-    const REACH: f64 = 1e-3;
-    let mut moved = at.to_vec();
-    let mut column = |index: usize| {
-        let mut slope = |sign: f64| {
-            moved[index] = at[index] + sign * REACH * scales[index];
-            let there = residuals(&moved);
-            moved[index] = at[index];
-            let slope: Vec<f64> = there.iter().zip(now).map(|(there, now)| sign * (there - now) / REACH).collect();
+/// The change of the residuals `now` when each parameter moves by its scale, measured at `reach` of it: a column for each parameter. A column is zero where
+/// the parameter can move to neither side.
+pub fn jacobian(at: &[f64], scales: &[f64], reach: f64, now: &[f64], residuals: &mut Residuals<'_>) -> Vec<Vec<f64>> {
+    let mut slopes = |indices: &[usize], sign: f64| -> Vec<Option<Vec<f64>>> {
+        let moved = |&index: &usize| {
+            let mut moved = at.to_vec();
+            moved[index] += sign * reach * scales[index];
+            moved
+        };
+        let sets: Vec<Vec<f64>> = indices.iter().map(moved).collect();
+        let slope = |there: &Vec<f64>| {
+            let slope: Vec<f64> = there.iter().zip(now).map(|(there, now)| sign * (there - now) / reach).collect();
             slope.iter().all(|slope| slope.is_finite()).then_some(slope)
         };
-        // At the edge of what is allowed, look to the other side.
-        slope(1.0).or_else(|| slope(-1.0)).unwrap_or_else(|| vec![0.0; now.len()])
+        residuals(&sets).iter().map(slope).collect()
     };
-    (0..at.len()).map(&mut column).collect()
+    let mut columns = slopes(&(0..at.len()).collect::<Vec<_>>(), 1.0);
+    // At the edge of what is allowed, look to the other side.
+    let refused: Vec<usize> = (0..at.len()).filter(|&index| columns[index].is_none()).collect();
+    if !refused.is_empty() {
+        refused.iter().zip(slopes(&refused, -1.0)).for_each(|(&index, slope)| columns[index] = slope);
+    }
+    columns.into_iter().map(|column| column.unwrap_or_else(|| vec![0.0; now.len()])).collect()
 }
 
 fn normal_equations(columns: &[Vec<f64>], now: &[f64], outlier: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
@@ -139,11 +161,15 @@ fn damped_step(normal: &[Vec<f64>], gradient: &[f64], damping: f64) -> Option<Ve
 mod tests {
     use super::*;
 
-    const SEARCH: Search = Search { outlier: 1.0, rounds: 100, tolerance: 1e-10 };
+    const SEARCH: Search = Search { outlier: 1.0, rounds: 100, tolerance: 1e-10, reach: 1e-3, damping: 1e-3 };
+
+    fn each(of: impl Fn(&[f64]) -> Vec<f64>) -> impl FnMut(&[Vec<f64>]) -> Vec<Vec<f64>> {
+        move |sets| sets.iter().map(|set| of(set)).collect()
+    }
 
     #[test]
     fn the_valley_of_rosenbrock_is_walked_to_its_end() {
-        let mut residuals = |p: &[f64]| vec![10.0 * (p[1] - p[0] * p[0]), 1.0 - p[0]];
+        let mut residuals = each(|p| vec![10.0 * (p[1] - p[0] * p[0]), 1.0 - p[0]]);
         let search = Search { outlier: 1e9, ..SEARCH };
         let found = solve(&[-1.2, 1.0], &[1.0, 1.0], search, &mut residuals);
         assert!(found.parameters.iter().all(|p| (p - 1.0).abs() < 1e-4), "{found:?}");
@@ -152,7 +178,7 @@ mod tests {
     #[test]
     fn an_outlier_does_not_move_a_line_much() {
         let data: Vec<(f64, f64)> = (0..20).map(|i| (f64::from(i), 3.0 + 0.5 * f64::from(i) + if i == 7 { 100.0 } else { 0.0 })).collect();
-        let mut residuals = |p: &[f64]| data.iter().map(|(x, y)| p[0] + p[1] * x - y).collect();
+        let mut residuals = each(|p| data.iter().map(|(x, y)| p[0] + p[1] * x - y).collect());
         let robust = solve(&[0.0, 0.0], &[1.0, 1.0], Search { outlier: 0.1, ..SEARCH }, &mut residuals);
         assert!((robust.parameters[0] - 3.0).abs() < 0.05 && (robust.parameters[1] - 0.5).abs() < 0.01, "{robust:?}");
         let plain = solve(&[0.0, 0.0], &[1.0, 1.0], Search { outlier: 1e9, ..SEARCH }, &mut residuals);
@@ -161,8 +187,16 @@ mod tests {
 
     #[test]
     fn a_parameter_without_effect_stays() {
-        let mut residuals = |p: &[f64]| vec![p[0] - 2.0, 2.0 * (p[0] - 2.0)];
+        let mut residuals = each(|p| vec![p[0] - 2.0, 2.0 * (p[0] - 2.0)]);
         let found = solve(&[0.0, 7.0], &[1.0, 1.0], SEARCH, &mut residuals);
         assert!((found.parameters[0] - 2.0).abs() < 1e-6 && found.parameters[1] == 7.0, "{found:?}");
+    }
+    #[test]
+    fn a_slope_at_an_edge_is_measured_on_the_other_side() {
+        let mut residuals = each(|p| vec![if p[0] > 0.0 { f64::NAN } else { 3.0 * p[0] }, p[1]]);
+        let columns = jacobian(&[0.0, 0.0], &[2.0, 1.0], 1e-3, &[0.0, 0.0], &mut residuals);
+        assert!((columns[0][0] - 6.0).abs() < 1e-9 && columns[0][1] == 0.0 && (columns[1][1] - 1.0).abs() < 1e-9, "{columns:?}");
+        let mut never = each(|p| vec![if p[0] == 0.0 { 0.0 } else { f64::NAN }]);
+        assert_eq!(jacobian(&[0.0], &[1.0], 1e-3, &[0.0], &mut never), [[0.0]], "a parameter that cannot move");
     }
 }

@@ -107,7 +107,7 @@ impl Task<'_> {
             .collect();
         let count = goals.iter().map(|goal| goal.2.len()).sum();
         let mut trial = subject.clone();
-        let mut residuals = |parameters: &[f64]| {
+        let mut one = |parameters: &[f64]| {
             all.iter().zip(parameters).for_each(|(free, value)| free.set(&mut trial, *value));
             let Some(predictor) = Predictor::new(&trial) else { return vec![f64::NAN; count] };
             let mut residuals = Vec::with_capacity(count);
@@ -123,11 +123,12 @@ impl Task<'_> {
             }
             residuals
         };
+        let mut residuals = |sets: &[Vec<f64>]| sets.iter().map(|set| one(set)).collect();
         let start: Vec<f64> = all.iter().map(|free| free.get(&subject)).collect();
         let scales: Vec<f64> = all.iter().map(|free| free.scale(self.voltage.step)).collect();
         // First towards everything, then without what stands apart.
-        let far = Search { outlier: 1e9, rounds: 60, tolerance: 1e-4 };
-        let near = Search { outlier: OUTLIER, rounds: 150, tolerance: 1e-6 };
+        let far = Search { outlier: 1e9, rounds: 60, tolerance: 1e-4, reach: 1e-3, damping: 1e-3 };
+        let near = Search { outlier: OUTLIER, rounds: 150, tolerance: 1e-6, ..far };
         let halfway = solve(&start, &scales, far, &mut residuals).parameters;
         let solution = solve(&halfway, &scales, near, &mut residuals);
         all.iter().zip(&solution.parameters).for_each(|(free, value)| free.set(&mut subject, *value));
