@@ -84,19 +84,26 @@ impl Band {
         }
     }
 
-    /// Distance of `measured` from the middle of the band in half widths, with its sign. A band with one end pulls from without and from the last tenth before
-    /// its end, a tenth of which counts as its half width; one of a single number has half a unit.
-    pub fn pull(&self, measured: f64) -> f64 {
+    /// Distance of `measured` from its target, in half widths of the band, with its sign. The target is `stated`, the value of the source, where that lies within
+    /// the band, else the middle of the band. A band with one end has a distance outside of it alone, in tenths of the end; a band of a single number has it
+    /// in halves of the unit.
+    pub fn residual(&self, measured: f64, stated: Option<f64>) -> f64 {
         const TENTH: f64 = 0.1;
         // The end of zero has no tenth of its own.
-        let one = |end: f64, beyond: f64| (beyond / (TENTH * end.abs().max(TENTH)) + 1.0).max(0.0);
+        let scale = |end: f64| TENTH * end.abs().max(TENTH);
         match (self.low, self.high) {
             (Some(low), Some(high)) if low == high => 2.0 * (measured - low),
-            (Some(low), Some(high)) => (2.0 * measured - low - high) / (high - low),
-            (Some(low), None) => -one(low, low - measured),
-            (None, Some(high)) => one(high, measured - high),
+            (Some(low), Some(high)) => 2.0 * (measured - self.target(stated).unwrap_or(0.5 * (low + high))) / (high - low),
+            (Some(low), None) => (measured - low).min(0.0) / scale(low),
+            (None, Some(high)) => (measured - high).max(0.0) / scale(high),
             (None, None) => 0.0,
         }
+    }
+
+    /// The value that a measured one is drawn to: `stated` where it lies within the band, else the middle. `None`: the band has one end.
+    pub fn target(&self, stated: Option<f64>) -> Option<f64> {
+        let (low, high) = (self.low?, self.high?);
+        Some(stated.filter(|stated| (low..=high).contains(stated)).unwrap_or(0.5 * (low + high)))
     }
 
     /// The unit of the band's ends.
@@ -212,11 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn a_band_pulls_to_its_middle_and_one_with_one_end_from_there() {
-        let pull = |text: &str, value: f64| Band::read(text, "ratio").expect("a band").pull(value);
-        assert_eq!((pull("2 to 4", 3.0), pull("2 to 4", 4.0), pull("2 to 4", 1.0), pull("exactly 3", 3.5)), (0.0, 1.0, -2.0, 1.0));
-        assert!(pull("at most 10", 9.0).abs() < 1e-12 && (pull("at most 10", 10.0) - 1.0).abs() < 1e-12 && pull("below 10", 11.0) > 1.0);
-        assert!(pull("at least 10", 12.0) == 0.0 && (pull("above 10", 10.0) + 1.0).abs() < 1e-12);
+    fn a_residual_is_counted_in_half_widths_from_the_stated_value() {
+        let of = |text: &str, value: f64| band(text, "ratio").residual(value, None);
+        assert_eq!((of("2 to 4", 3.0), of("2 to 4", 4.0), of("2 to 4", 1.0), of("exactly 3", 3.5)), (0.0, 1.0, -2.0, 1.0));
+        assert_eq!((of("at most 10", 9.0), of("at least 10", 12.0)), (0.0, 0.0));
+        assert_eq!((of("at most 10", 12.0), of("above 10", 9.0), of("at least 0", -0.02)), (2.0, -1.0, -2.0));
+        let stated = |stated: f64| band("2 to 4", "ratio").residual(3.0, Some(stated));
+        assert_eq!((stated(2.5), stated(9.0)), (0.5, 0.0), "a value outside of the band is of another scale");
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub const LIFE_BY_MEAN: &str = "A life is by the mean error count over the sixte
 
 pub mod band;
 pub mod bench;
+pub mod calibrate;
 pub mod claims;
 pub mod conditions;
 mod copies;

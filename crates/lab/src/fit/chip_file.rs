@@ -142,7 +142,7 @@ fn decimals(value: f64, scale: f64) -> f64 {
 }
 
 /// The value rounded to `count` digits.
-fn digits(value: f64, count: i32) -> f64 {
+pub(crate) fn digits(value: f64, count: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }
@@ -174,7 +174,7 @@ fn written(unit: Unit, values: &[f64]) -> String {
 }
 
 /// The shortest text that is read as the same number.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     // Minus zero is zero.
     format!("{}", value + 0.0)
 }

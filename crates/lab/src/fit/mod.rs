@@ -24,6 +24,7 @@ mod search;
 
 pub use axis::Axis;
 pub use chip_file::{Origin, chip_file, rounded};
+pub(crate) use chip_file::{digits, number};
 pub use curve::Curve;
 pub use digest::{Condition, Digest, LEVELS, Layer};
 pub use histograms::{HistogramError, Histograms};

@@ -1,6 +1,7 @@
 //! The lab from outside: studies that are wrong, claims that must all be there, benches that must not depend on threads and must follow physics;
 //! and VerTrace on a whole drive.
 
+mod calibrated;
 mod determinism;
 mod inventory;
 mod margins;
