@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Forensics(ForensicsOptions),
     /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.
     Characterize(CharacterizeOptions),
-    /// Show the cells of a chip, list the chips that come with Wordline, or fit one to measured histograms.
+    /// Show the cells of a chip, list the chips that come with Wordline, fit one to measured histograms, or calibrate one to claims.
     Chip(ChipOptions),
     /// Run the studies of the papers, and print each claim beside the measured figure.
     Reproduce(ReproduceOptions),

@@ -9,6 +9,7 @@ use wordline_lab::fit::{Digest, Histograms, Origin, Outcome, Task, chip_file, fi
 use wordline_plan::Chip;
 
 use crate::characterize::chip_files;
+use crate::chip_calibrate::{self, CalibrateOptions};
 use crate::failure::Failure;
 use crate::files;
 use crate::places::Places;
@@ -18,6 +19,8 @@ use crate::places::Places;
 pub(crate) enum ChipTask {
     /// Fit a chip file to measured histograms of threshold voltages, and judge it on conditions it did not see.
     Fit(ChipFitOptions),
+    /// Calibrate scalars of a chip's physics to what sources state, by least squares on the readings of studies.
+    Calibrate(CalibrateOptions),
 }
 
 #[derive(Clone, Debug, Args)]
@@ -59,6 +62,7 @@ pub(crate) struct ChipFitOptions {
 pub(crate) fn run(task: &ChipTask) -> Result<(), Failure> {
     match task {
         ChipTask::Fit(options) => fit(options),
+        ChipTask::Calibrate(options) => chip_calibrate::run(options),
     }
 }
 

@@ -9,6 +9,7 @@ mod args;
 mod cells;
 mod characterize;
 mod chip;
+mod chip_calibrate;
 mod chip_fit;
 mod columns;
 mod command;
