@@ -50,6 +50,9 @@ pub struct Lot {
     old: (f64, f64),
 }
 
+/// Last part of the names of a scan's draws.
+const SCANNED: u32 = 12;
+
 impl Lot {
     /// The lot of a setup's chip.
     ///
@@ -162,6 +165,26 @@ impl Lot {
     /// Mean number of errors of a codeword of the worst page of a block's worst wordline: the N(t) that is compared with the limit.
     pub fn worst_wordline(&self, traits: &[Traits], condition: &Condition) -> f64 {
         traits.iter().map(|traits| self.worst_page(traits, condition)).fold(0.0, f64::max)
+    }
+
+    /// Wrong bits of the worst codeword that a scan of `block` finds, which is that of all pages of all wordlines at the best references of each wordline.
+    /// `traits`: those of the block's h-layers, in order.
+    ///
+    /// The wordlines of an h-layer are alike. Each codeword has a count of its own; the greatest of those of one page of an h-layer is drawn at once, as the
+    /// quantile u^(1/n) of n of them. Draws have names, so that another condition of the block has the same luck.
+    pub fn scan(&self, block: &Block, traits: &[Traits], condition: &Condition) -> f64 {
+        let (bits, shape) = (self.model.codeword_bits(), self.model.physics().shape);
+        let alike = f64::from(shape.wordlines_per_layer) * self.model.codewords();
+        let of_layer = |(layer, traits): (usize, &Traits)| {
+            let wordline = self.model.wordline(traits, condition);
+            let rates = self.rates(&wordline, &wordline.optimal());
+            let of_page = |(page, rate): (usize, f64)| {
+                let luck = self.dice([block.chip, block.block, (layer * shape.cell.bits() as usize + page) as u32, SCANNED]);
+                f64::from(errors_at(rate * bits, bits, libm::pow(luck, 1.0 / alike)))
+            };
+            rates.into_iter().enumerate().map(of_page).fold(0.0, f64::max)
+        };
+        traits.iter().enumerate().map(of_layer).fold(0.0, f64::max)
     }
 
     /// The weakest wordline of a block: that with the most errors in this condition, late in life.
@@ -320,6 +343,51 @@ mod tests {
         let ys: Vec<f64> = rows.iter().map(|row| 3.0 * row[0] - 0.5 * row[1] + 7.0).collect();
         for (found, true_value) in regression(&rows, &ys).iter().zip([3.0, -0.5, 7.0]) {
             assert!((found - true_value).abs() < 1e-9, "{found} for {true_value}");
+        }
+    }
+
+    #[test]
+    fn a_scan_finds_the_greatest_of_as_many_counts_as_there_are_codewords() {
+        let lot = Lot::open(&crate::bench::Setup { lot: LotSize { chips: 8, blocks: 8 }, ..typical_setup() })
+            .unwrap_or_else(|error| panic!("{error}"));
+        let condition = lot.aged(6_000.0, 3e7);
+        let bits = lot.model.codeword_bits();
+        let count = lot.model.physics().shape.wordlines_per_layer * lot.model.codewords() as u32;
+        let (mut scans, mut singly) = (Vec::new(), Vec::new());
+        for (chip, number) in (0..8).flat_map(|chip| (0..8).map(move |number| (chip, number))) {
+            let block = lot.block(chip, number);
+            let traits: Vec<Traits> = lot.traits(&block).into_iter().step_by(8).collect();
+            scans.push(lot.scan(&block, &traits, &condition));
+            assert_eq!(scans.last(), Some(&lot.scan(&block, &traits, &condition)), "the same block has the same luck");
+            let of_layer = |(layer, traits): (u32, &Traits)| {
+                let wordline = lot.model.wordline(traits, &condition);
+                let rates = lot.rates(&wordline, &wordline.optimal());
+                let pages = rates
+                    .iter()
+                    .zip(0u32..)
+                    .flat_map(|(rate, page)| (0..count).map(move |codeword| (rate * bits, [chip * 8 + number, layer, page, codeword])));
+                pages.map(|(mean, name)| lot.sample(mean, bits, name)).fold(0.0, f64::max)
+            };
+            singly.push((0u32..).zip(&traits).map(of_layer).fold(0.0, f64::max));
+            let mean = lot.worst_wordline(&traits, &condition);
+            assert!(scans.last().is_some_and(|worst| *worst > mean), "the worst of many is worse than the mean");
+        }
+        let apart = (mean(&scans) - mean(&singly)).abs() / (deviation(&scans) + deviation(&singly)) * 2.0;
+        assert!(apart < 4.0 / 64f64.sqrt() * 2.0, "{} and one by one {}", mean(&scans), mean(&singly));
+        assert!((deviation(&scans) / deviation(&singly) - 1.0).abs() < 0.5, "{} and {}", deviation(&scans), deviation(&singly));
+    }
+
+    fn typical_setup() -> Setup {
+        Setup {
+            chip: crate::CHIP.to_owned(),
+            against: None,
+            settings: Vec::new(),
+            null: crate::bench::Null::default(),
+            conditions: crate::protocol::Changes::new(),
+            lot: LotSize { chips: 1, blocks: 1 },
+            seed: 5,
+            threads: 1,
+            teller: crate::bench::Teller::default(),
         }
     }
 

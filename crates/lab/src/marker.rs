@@ -38,6 +38,13 @@ impl Looks {
         crossing(0.0, self.cycles_most, lot.limit(), |pe| self.n12(lot, weak, lot.model.cycled(pe, dwell, warm)))
     }
 
+    /// P/E cycles at which a scan of the block, after the retention that is required, finds a codeword with more errors than can be corrected; the most that are
+    /// tried where it does not.
+    pub(crate) fn scan_death(&self, lot: &Lot, block: &Block, dwell: f64) -> f64 {
+        let traits = lot.traits(block);
+        crossing(0.0, self.cycles_most, lot.limit(), |pe| lot.scan(block, &traits, &lot.after(lot.cycled(pe, dwell), self.kept)))
+    }
+
     /// Counts of the errors of a page just after its program, by reads with the default references: nobody looks for the best first (000 §3.2.1).
     pub(crate) fn count(&self, lot: &Lot, wordline: &Wordline, page: u32, name: [u32; 4]) -> Count {
         let rate = wordline.error_rate(&lot.model, page, &lot.model.references(0));

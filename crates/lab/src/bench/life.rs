@@ -24,6 +24,16 @@ pub(super) const BENCH: Bench = Bench {
         m("death-long", "P/E", "The same, long dwell"),
         m("death-least", "P/E", "P/E count at death of the first block to die, short dwell"),
         m("death-most", "P/E", "P/E count at death of the last block to die, long dwell"),
+        m(
+            "scan-death-mean",
+            "P/E",
+            "Mean P/E count, short dwell, from which a scan of the block after the required retention finds a codeword beyond correction",
+        ),
+        m("scan-death-least", "P/E", "The same of the first block"),
+        m("scan-death-most", "P/E", "The same of the last block"),
+        m("scan-age-median", "ratio", "N(12) over the limit at that P/E count, median over blocks"),
+        m("scan-age-least", "ratio", "The same, least block"),
+        m("scan-early", "share", "Blocks in which a scan finds such a codeword before N(12) reaches the limit"),
         m("spread-early", "bit", "N(12) at fewer cycles, greatest block less least"),
         m("spread-late", "bit", "N(12) at more cycles, greatest block less least"),
         m("same-least", "P/E", "Fewest P/E cycles at which a block has a certain N(12)"),
@@ -137,6 +147,8 @@ conditions! {
 
 struct Seen {
     deaths: [f64; 2],
+    /// P/E count from which a scan finds a codeword beyond correction, with the short dwell, and N(12) over the limit there.
+    scanned: (f64, f64),
     at: [f64; 2],
     same: f64,
     life: Life,
@@ -165,6 +177,8 @@ fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
     let seen = |pe: f64| if pe < at.cycles_most { pe } else { f64::INFINITY };
     let deaths = at.dwells.map(|dwell| seen(looks.death(lot, &weak, dwell, lot.room)));
     let of = |pe: f64| looks.n12(lot, &weak, lot.cycled(pe, at.dwells[0]));
+    let lost = looks.scan_death(lot, block, at.dwells[0]);
+    let scanned = (seen(lost), of(lost) / lot.limit());
     let live = |dwells: &[f64]| {
         let dwell = dwells[(lot.dice([block.chip, block.block, 0, 9]) * dwells.len() as f64) as usize];
         let last = looks.death(lot, &weak, dwell, lot.room);
@@ -174,7 +188,7 @@ fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
     };
     let same = crossing(0.0, at.same_most, at.same, of);
     let fitted = fitted(lot, block).then(|| live(&at.fitted));
-    Seen { deaths, at: at.spread.map(of), same, life: live(&at.judged), fitted }
+    Seen { deaths, scanned, at: at.spread.map(of), same, life: live(&at.judged), fitted }
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
@@ -251,6 +265,7 @@ fn apart(lot: &Lot, at: &At, seen: &[Seen], deaths: &[Vec<f64>; 2], findings: &m
     findings.set("death-long", mean(&deaths[1]));
     findings.set("death-least", least(&deaths[0]));
     findings.set("death-most", greatest(&deaths[1]));
+    scanned(lot, at, seen, findings);
     let range = |values: &[f64]| greatest(values) - least(values);
     let spread = |which: usize| range(&seen.iter().map(|seen| seen.at[which]).collect::<Vec<_>>());
     findings.set("spread-early", spread(0));
@@ -266,6 +281,21 @@ fn apart(lot: &Lot, at: &At, seen: &[Seen], deaths: &[Vec<f64>; 2], findings: &m
     }
     findings.of_blocks(lot, &format!("P/E at N(12) of {} bit", at.same), same.iter().copied());
     spread(1)
+}
+
+/// Records when scans find the first codeword beyond correction, and how old blocks are then.
+fn scanned(lot: &Lot, at: &At, seen: &[Seen], findings: &mut Findings) {
+    let (deaths, ages): (Vec<f64>, Vec<f64>) = seen.iter().map(|seen| seen.scanned).unzip();
+    findings.set("scan-death-mean", mean(&deaths));
+    findings.set("scan-death-least", least(&deaths));
+    findings.set("scan-death-most", greatest(&deaths));
+    findings.set("scan-age-median", quantile(&ages, 0.5));
+    findings.set("scan-age-least", least(&ages));
+    // A search that gave up has found nothing.
+    findings.set("scan-early", share(seen.iter().map(|seen| seen.scanned.0 < seen.deaths[0])));
+    let dwell = span_text(at.dwells[0]);
+    findings.of_blocks(lot, &format!("P/E at the first codeword beyond correction, dwell {dwell}"), deaths);
+    findings.of_blocks(lot, "N(12) over the limit at that P/E", ages);
 }
 
 /// Errors late in life over those early, of what `marker` foretells.
