@@ -364,7 +364,7 @@ impl Chip {
 
     /// The cells of a block, for inspection from outside of the drive; `None`: they have no physics.
     pub fn inspect(&self, plane: PlaneId, block: BlockId) -> Option<BlockCells<'_>> {
-        self.physics().map(|array| array.inspect(self.index(plane, block)))
+        self.physics().map(|array| BlockCells::of(array, self.index(plane, block)))
     }
 
     /// Brings out the last erase of the blocks of `target` once more, for [`Chip::erase_trace`], by what their cells are like now. Nothing happens to them, and

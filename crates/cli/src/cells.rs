@@ -15,7 +15,7 @@ pub(crate) struct CellState {
     /// The cycles of --age alone, such as 2k.
     #[arg(long, value_name = "CYCLES", conflicts_with = "age")]
     pub(crate) pe: Option<String>,
-    /// The time kept of --age alone, such as 1mo@30C. Of a saved drive (`run --from`): the time for which it has lain since.
+    /// The time kept of --age alone, such as 1mo@30C. For a saved drive (`run --from`), it is the time that it has lain since.
     #[arg(long, value_name = "TIME", conflicts_with = "age")]
     pub(crate) retention: Option<String>,
 }

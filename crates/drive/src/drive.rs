@@ -391,7 +391,7 @@ impl Drive {
     }
 
     /// Lets the drive lie for `seconds` at this temperature, without power: all that is programmed is older by it than it was, and virtual time stands still.
-    /// The firmware is told the time. Rests of blocks between their cycles stay as they are. Returns false, without effect, if the cells have no physics.
+    /// The firmware gets the time. Rests of blocks between their cycles stay as they are. Returns false, without effect, if the cells have no physics.
     pub fn lie(&mut self, seconds: f64, at: Celsius) -> bool {
         set_age::lie(&mut self.machine, seconds, at)
     }

@@ -37,26 +37,24 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-impl CellsResult {
-    /// Summary of these blocks; `None`: none of them is in service.
-    pub fn of(blocks: &[BlockCells]) -> Option<CellsResult> {
-        let good = || blocks.iter().filter(|block| block.in_service);
-        let most = |of: fn(&BlockCells) -> f64| good().map(of).fold(0.0, f64::max);
-        let carrying = || good().filter(|block| block.carried_worst > 0.0);
-        Some(CellsResult {
-            blocks: good().count() as u64,
-            wear_mean: mean(good().map(|block| block.wear_mean))?,
-            wear_worst_mean: mean(good().map(|block| block.wear_worst))?,
-            wear_worst_max: most(|block| block.wear_worst),
-            wear_added_mean: mean(blocks.iter().map(|block| block.wear_added))?,
-            age_min: good().filter_map(|block| block.age).reduce(f64::min),
-            age_mean: mean(good().filter_map(|block| block.age)),
-            age_max: good().filter_map(|block| block.age).reduce(f64::max),
-            carrying: carrying().count() as u64,
-            carried_mean: mean(carrying().map(|block| block.carried_mean)),
-            carried_max: carrying().map(|block| block.carried_worst).reduce(f64::max),
-        })
-    }
+/// Summary of these blocks; `None`: none of them is in service.
+pub fn summary(blocks: &[BlockCells]) -> Option<CellsResult> {
+    let good = || blocks.iter().filter(|block| block.in_service);
+    let most = |of: fn(&BlockCells) -> f64| good().map(of).fold(0.0, f64::max);
+    let carrying = || good().filter(|block| block.carried_worst > 0.0);
+    Some(CellsResult {
+        blocks: good().count() as u64,
+        wear_mean: mean(good().map(|block| block.wear_mean))?,
+        wear_worst_mean: mean(good().map(|block| block.wear_worst))?,
+        wear_worst_max: most(|block| block.wear_worst),
+        wear_added_mean: mean(blocks.iter().map(|block| block.wear_added))?,
+        age_min: good().filter_map(|block| block.age).reduce(f64::min),
+        age_mean: mean(good().filter_map(|block| block.age)),
+        age_max: good().filter_map(|block| block.age).reduce(f64::max),
+        carrying: carrying().count() as u64,
+        carried_mean: mean(carrying().map(|block| block.carried_mean)),
+        carried_max: carrying().map(|block| block.carried_worst).reduce(f64::max),
+    })
 }
 
 #[cfg(test)]
@@ -82,13 +80,13 @@ mod tests {
     #[test]
     fn blocks_out_of_service_count_for_the_added_wear_alone() {
         let blocks = [block(true, 10.0, Some(0.2), 0.0), block(true, 30.0, Some(0.6), 1.5), block(false, 500.0, Some(9.0), 8.0)];
-        let of = CellsResult::of(&blocks).expect("two are in service");
+        let of = summary(&blocks).expect("two are in service");
         assert_eq!((of.blocks, of.wear_mean, of.wear_worst_mean, of.wear_worst_max), (2, 20.0, 40.0, 60.0));
         assert_eq!((of.age_min, of.age_mean, of.age_max), (Some(0.2), Some(0.4), Some(0.6)));
         assert_eq!((of.carrying, of.carried_mean, of.carried_max), (1, Some(1.5), Some(4.5)));
         assert_eq!(of.wear_added_mean, 18.0);
-        assert_eq!(CellsResult::of(&blocks[2..]), None);
-        let unaged = CellsResult::of(&[block(true, 1.0, None, 0.0)]).expect("one is in service");
+        assert_eq!(summary(&blocks[2..]), None);
+        let unaged = summary(&[block(true, 1.0, None, 0.0)]).expect("one is in service");
         assert_eq!((unaged.age_mean, unaged.carried_mean, unaged.carrying), (None, None, 0));
     }
 }

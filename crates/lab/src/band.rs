@@ -84,9 +84,9 @@ impl Band {
         }
     }
 
-    /// Distance of `measured` from its target, in half widths of the band, with its sign. The target is `stated`, the value of the source, where that lies within
-    /// the band, else the middle of the band. A band with one end has a distance outside of it alone, in tenths of the end; a band of a single number has it
-    /// in halves of the unit.
+    /// Distance of `measured` from its target, in half widths of the band, with its sign. The target is `stated`, the value of the source, where that lies
+    /// within the band, else the middle of the band. A band with one end has a distance outside of it alone, in tenths of the end; a band of a single number
+    /// has it in halves of the unit.
     pub fn residual(&self, measured: f64, stated: Option<f64>) -> f64 {
         const TENTH: f64 = 0.1;
         // The end of zero has no tenth of its own.

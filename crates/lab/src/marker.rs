@@ -38,8 +38,8 @@ impl Looks {
         crossing(0.0, self.cycles_most, lot.limit(), |pe| self.n12(lot, weak, lot.model.cycled(pe, dwell, warm)))
     }
 
-    /// P/E cycles at which a scan of the block, after the retention that is required, finds a codeword with more errors than can be corrected; the most that are
-    /// tried where it does not.
+    /// P/E cycles at which a scan of the block, after the retention that is required, finds a codeword with more errors than can be corrected; the most that
+    /// are tried where it does not.
     pub(crate) fn scan_death(&self, lot: &Lot, block: &Block, dwell: f64) -> f64 {
         let traits = lot.traits(block);
         crossing(0.0, self.cycles_most, lot.limit(), |pe| lot.scan(block, &traits, &lot.after(lot.cycled(pe, dwell), self.kept)))

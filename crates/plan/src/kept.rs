@@ -21,7 +21,7 @@ impl KeptFor {
     /// Reads a time and perhaps its temperature, such as "3mo@40C".
     ///
     /// # Errors
-    /// Says what is wrong with the text, and what was expected.
+    /// The fault of the text, and the expected form.
     pub fn read(text: &str) -> Result<KeptFor, String> {
         let (time, at) = text.split_once('@').map_or((text, None), |(time, at)| (time, Some(at)));
         let told = |refusal: Refusal| match refusal.help {

@@ -5,8 +5,7 @@ use wordline_engine::BlockView;
 use wordline_figures::cells::BlockCells;
 use wordline_figures::vertrace::VerTraceResult;
 use wordline_figures::{
-    CapacityResult, CellsResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, SparedResult, TechniqueResult,
-    conclude,
+    CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, RewritesResult, SparedResult, TechniqueResult, conclude,
 };
 use wordline_pages::phrases::warnings;
 use wordline_plan::Plan;
@@ -60,7 +59,7 @@ impl Measurement {
         (result.rewrites, result.spared, result.techniques) = (self.rewrites, self.spared, self.techniques);
         result.warnings = warnings::of_run(&result);
         [result.blocks.free_at_begin, result.blocks.free_at_end] = self.free_groups.map(Some);
-        (result.blocks.cells, detail.cells) = (CellsResult::of(&self.cells), self.cells);
+        (result.blocks.cells, detail.cells) = (wordline_figures::cells::summary(&self.cells), self.cells);
         let Settled { violations: later, not_made } = settled;
         result.checks.add(later);
         result.checks.not_made = not_made;

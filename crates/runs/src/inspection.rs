@@ -43,7 +43,7 @@ pub fn look(plan: &Plan) -> Option<AgedCells> {
     let count = places.len().min(LOOKED_AT);
     let chosen: Vec<Place> = (0..count).map(|number| places[number * places.len() / count]).collect();
     let inspected = inspect(&drive, Inspection::Ages, chosen, &[]);
-    Some(AgedCells { of: CellsResult::of(&inspected)?, inspected: count, blocks: places.len() })
+    Some(AgedCells { of: wordline_figures::cells::summary(&inspected)?, inspected: count, blocks: places.len() })
 }
 
 /// Mean wear of each flash block of `drive`, in reference cycles; none where its cells have no physics.

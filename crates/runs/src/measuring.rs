@@ -19,7 +19,7 @@ pub struct Measuring {
     techniques: Vec<TechniqueCounts>,
     spared: Option<SpareCounts>,
     free_groups: u64,
-    /// What is to be inspected, and the wear of each flash block when the window began.
+    /// The inspection that is asked for, and the wear of each flash block when the window began.
     inspected: Option<(Inspection, Vec<f64>)>,
 }
 

@@ -208,14 +208,7 @@ pub fn wear_out(
     let repeated = Repeated::of(workload)?;
     let workload = repeated.workload();
     let config = plan.build();
-    let faults = &config.faults;
-    let may_fail = faults.endurance.is_some() || faults.program_fail > 0.0 || faults.erase_fail > 0.0;
-    if config.cells.is_none() && !may_fail {
-        return Err(RunError::NoWear(plan.name().to_owned()));
-    }
-    if config.cells.as_ref().is_some_and(|cells| !cells.changes.is_empty()) {
-        return Err(RunError::ChangingWarmth(plan.name().to_owned()));
-    }
+    check_wear(plan, &config)?;
     // Cells without physics lose nothing with time.
     let ends = Ends { kept: asked.ends.kept.filter(|_| config.cells.is_some()), ..asked.ends };
     let asked = &WearOut { ends, ..*asked };
@@ -269,6 +262,19 @@ pub fn wear_out(
         }
     };
     Ok(result(world, asked, passed, passes_years))
+}
+
+/// Checks that a drive of `plan` wears, and at one temperature.
+fn check_wear(plan: &Plan, config: &wordline_drive::Config) -> Result<(), RunError> {
+    let faults = &config.faults;
+    let may_fail = faults.endurance.is_some() || faults.program_fail > 0.0 || faults.erase_fail > 0.0;
+    if config.cells.is_none() && !may_fail {
+        return Err(RunError::NoWear(plan.name().to_owned()));
+    }
+    if config.cells.as_ref().is_some_and(|cells| !cells.changes.is_empty()) {
+        return Err(RunError::ChangingWarmth(plan.name().to_owned()));
+    }
+    Ok(())
 }
 
 /// The life of a drive as its last pass went.

@@ -71,7 +71,7 @@ impl Disk {
         let range = first as usize..(first + blocks) as usize;
         match (request.op, tagged.tag) {
             (HostOp::Flush, None) => {}
-            // What is to be written without a tolerance loses that of the file before it.
+            // Blocks that are to be written without a tolerance lose that of the file before.
             (HostOp::Hint, None) => {
                 let is_held = self.owners[range].iter().all(Option::is_some);
                 assert!(is_held || request.attributes.tolerance == Tolerance::Default, "{tagged:?} is about what no file holds");

@@ -31,21 +31,20 @@ pub struct BlockCarried {
     pub most: f64,
 }
 
-impl CellArray {
-    /// The cells of `block`.
-    pub fn inspect(&self, block: u32) -> BlockCells<'_> {
-        BlockCells { array: self, block }
+impl<'a> BlockCells<'a> {
+    /// The cells of `block` of a die.
+    pub fn of(array: &'a CellArray, block: u32) -> BlockCells<'a> {
+        BlockCells { array, block }
     }
-}
 
-impl BlockCells<'_> {
     fn specimen(&self) -> Block {
         self.array.model.block(self.array.seed, self.array.die, self.block)
     }
 
     /// Traits of each h-layer, topmost first.
-    fn traits(&self) -> impl Iterator<Item = (u32, Traits)> {
-        let (model, specimen) = (&self.array.model, self.specimen());
+    fn traits(&self) -> impl Iterator<Item = (u32, Traits)> + use<'a> {
+        let array = self.array;
+        let (model, specimen) = (&array.model, self.specimen());
         (0..).zip(model.layers()).map(move |(layer, _)| (layer, model.traits(&specimen, layer)))
     }
 

@@ -3,9 +3,7 @@
 //! A block has a list of rests, each with the number of pages that were programmed then, until its erase. Dies that never lay so cost a test.
 
 use serde::{Deserialize, Serialize};
-use wordline_units::{Celsius, Nanos};
-
-use super::CellArray;
+use wordline_units::Nanos;
 
 /// A rest of a block: the number of its pages, from the first on, that were programmed by then, and its seconds at the reference temperature.
 type Rest = (u16, f64);
@@ -16,7 +14,7 @@ pub struct RestTables(Vec<(u32, Vec<Rest>)>);
 
 /// Rests of the blocks of a die.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rests {
+pub(crate) struct Rests {
     /// Rests by block. The list is empty on a die that never lay without power.
     blocks: Vec<Vec<Rest>>,
     /// Instant of the last rest.
@@ -26,12 +24,12 @@ pub(super) struct Rests {
 impl Rests {
     /// Seconds at the reference temperature for which a page lay.
     #[inline]
-    pub(super) fn of(&self, block: u32, page: u32) -> f64 {
+    pub(crate) fn of(&self, block: u32, page: u32) -> f64 {
         if self.blocks.is_empty() { 0.0 } else { self.sum(block, page) }
     }
 
     /// The same for what was done to a page at `since`, such as a lock: none, if the page has not lain since.
-    pub(super) fn since(&self, since: Nanos, block: u32, page: u32) -> f64 {
+    pub(crate) fn since(&self, since: Nanos, block: u32, page: u32) -> f64 {
         if since <= self.at { self.of(block, page) } else { 0.0 }
     }
 
@@ -42,10 +40,39 @@ impl Rests {
 
     /// Forgets the rests of a block that is erased.
     #[inline]
-    pub(super) fn erase(&mut self, block: u32) {
+    pub(crate) fn erase(&mut self, block: u32) {
         if let Some(rests) = self.blocks.get_mut(block as usize) {
             rests.clear();
         }
+    }
+
+    /// Adds a rest of `kept` seconds at the reference temperature, which ends at `now`, of all of `blocks` blocks. `pages` returns the number of programmed
+    /// pages of a block.
+    pub(crate) fn lie(&mut self, blocks: usize, kept: f64, now: Nanos, mut pages: impl FnMut(usize) -> u16) {
+        self.at = now;
+        for block in 0..blocks {
+            let pages = pages(block);
+            if pages > 0 {
+                self.add(blocks, block as u32, (pages, kept));
+            }
+        }
+    }
+
+    /// Rests of all blocks, for an image.
+    pub(crate) fn tables(&self) -> RestTables {
+        let tables = (0..).zip(&self.blocks).filter(|(_, rests)| !rests.is_empty());
+        RestTables(tables.map(|(block, rests)| (block, rests.clone())).collect())
+    }
+
+    /// Rests of an image, of a die of `blocks` blocks with `most` pages each. `None`: they are of a die of another size.
+    pub(crate) fn of_tables(RestTables(tables): &RestTables, blocks: usize, most: usize) -> Option<Rests> {
+        let is_sound = |&(pages, seconds): &Rest| usize::from(pages) <= most && seconds.is_finite() && seconds >= 0.0;
+        if tables.iter().any(|(block, rests)| *block as usize >= blocks || !rests.iter().all(is_sound)) {
+            return None;
+        }
+        let mut all = Rests::default();
+        tables.iter().for_each(|(block, rests)| rests.iter().for_each(|rest| all.add(blocks, *block, *rest)));
+        Some(all)
     }
 
     /// Adds a rest of a block, of `blocks`.
@@ -56,39 +83,5 @@ impl Rests {
             Some((_, before)) => *before += seconds,
             None => rests.push((pages, seconds)),
         }
-    }
-}
-
-impl CellArray {
-    /// Lets all that is programmed lie for `seconds` at this temperature, without power, while virtual time stands at `now`. `pages` returns the number of
-    /// programmed pages of a block. Rests of blocks between their cycles are as before: the cells heal by virtual time alone.
-    pub fn lie(&mut self, seconds: f64, at: Celsius, now: Nanos, mut pages: impl FnMut(usize) -> u16) {
-        let (blocks, kept) = (self.lives.len(), self.model.kept(seconds, at));
-        self.rests.at = now;
-        for block in 0..blocks {
-            let pages = pages(block);
-            if pages > 0 {
-                self.rests.add(blocks, block as u32, (pages, kept));
-            }
-        }
-    }
-
-    /// Rests of all blocks, for an image.
-    pub fn rest_tables(&self) -> RestTables {
-        let tables = (0..).zip(&self.rests.blocks).filter(|(_, rests)| !rests.is_empty());
-        RestTables(tables.map(|(block, rests)| (block, rests.clone())).collect())
-    }
-
-    /// Restores the rests of an image. `false`: they are of a die of another size.
-    #[must_use]
-    pub fn resume_rests(&mut self, RestTables(tables): &RestTables) -> bool {
-        let (blocks, most) = (self.lives.len(), self.pages());
-        let is_sound = |&(pages, seconds): &Rest| usize::from(pages) <= most && seconds.is_finite() && seconds >= 0.0;
-        if tables.iter().any(|(block, rests)| *block as usize >= blocks || !rests.iter().all(is_sound)) {
-            return false;
-        }
-        self.rests = Rests::default();
-        tables.iter().for_each(|(block, rests)| rests.iter().for_each(|rest| self.rests.add(blocks, *block, *rest)));
-        true
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_cells::wear::History;
-use wordline_cells::{Age, BlockCarried, CellArray, Model, Settings};
+use wordline_cells::{Age, BlockCarried, BlockCells, CellArray, Model, Settings};
 use wordline_units::{Nanos, WordlineSet};
 
 use crate::common::{HOME, YEAR, aged, chip};
@@ -40,7 +40,7 @@ fn wear_is_that_of_the_wordlines_and_age_is_n12_over_the_limit() {
     let mut ages = Vec::new();
     for cycles in [0.0, 1_000.0, 4_000.0] {
         let array = die(&model, cycles);
-        let cells = array.inspect(BLOCK);
+        let cells = BlockCells::of(&array, BLOCK);
         let history = model.cycled(cycles, 60.0, HOME);
         let wears: Vec<f64> = (0..48).map(|layer| model.wear(&model.traits(&specimen, layer), &history)).collect();
         let (wear, (mean, most)) = (cells.wear(), of(&wears));
@@ -59,10 +59,10 @@ fn a_stopped_erase_is_seen_to_wear_more_and_a_spared_wordline_less() {
     let now = Nanos::from_millis(60_000);
     let added = |erase: &dyn Fn(&mut CellArray)| {
         let mut array = die(&model, 1_000.0);
-        let before = array.inspect(BLOCK).wear();
+        let before = BlockCells::of(&array, BLOCK).wear();
         erase(&mut array);
         array.program(BLOCK, 0, true, now, &Settings::default());
-        let after = array.inspect(BLOCK).wear();
+        let after = BlockCells::of(&array, BLOCK).wear();
         (after.mean - before.mean, after.most - before.most)
     };
     let plain = added(&|array| _ = array.erase(BLOCK, now));
@@ -93,7 +93,7 @@ fn each_wordline_of_a_layer_counts_where_they_differ() {
     let mut array = die(&model, 0.0);
     let now = Nanos::from_millis(60_000);
     array.erase_guarded(BLOCK, now, WordlineSet::of([0, 1, 2, 9]));
-    let cells = array.inspect(BLOCK);
+    let cells = BlockCells::of(&array, BLOCK);
     let specimen = model.block(SEED, 0, BLOCK);
     let wears: Vec<f64> =
         (0..192).map(|wordline| model.wear(&model.traits(&specimen, wordline / 4), &cells.of_wordline(wordline))).collect();
@@ -108,11 +108,11 @@ fn carried_errors_are_those_of_the_pages() {
     let mut array = die(&model, 1_000.0);
     array.carry(BLOCK, 5, 1e-3);
     array.carry(BLOCK, 6, 4e-3);
-    let carried = array.inspect(BLOCK).carried();
+    let carried = BlockCells::of(&array, BLOCK).carried();
     let bits = model.codeword_bits();
     assert!((carried.most / (4e-3 * bits) - 1.0).abs() < 0.01, "{carried:?}");
     assert!((carried.mean / (5e-3 / 576.0 * bits) - 1.0).abs() < 0.01, "{carried:?}");
-    assert_eq!(array.inspect(BLOCK + 1).carried(), BlockCarried::default());
+    assert_eq!(BlockCells::of(&array, BLOCK + 1).carried(), BlockCarried::default());
     // They are errors of the data, and no age of the block.
-    assert_eq!(array.inspect(BLOCK).age(YEAR), die(&model, 1_000.0).inspect(BLOCK).age(YEAR));
+    assert_eq!(BlockCells::of(&array, BLOCK).age(YEAR), BlockCells::of(&die(&model, 1_000.0), BLOCK).age(YEAR));
 }

@@ -67,7 +67,7 @@ fn the_cells_of_every_flash_block_are_a_table_and_change_nothing() {
     let base = ["run", "pageftl", "--set", "geometry.blocks=24", "--set", "geometry.layers=4", "--set", "mapping.over_provisioning=40 %"];
     let base = [&base[..], &["--age", "2k+1mo", "--requests", "20000", "--workload", "uniform-write"]].concat();
     let (plain, _) = run(&scratch, &base);
-    assert!(plain["drives"][0]["blocks"].get("cells").is_none(), "nobody has asked");
+    assert!(plain["drives"][0]["blocks"].get("cells").is_none(), "it was not asked for");
     let (report, _) = run(&scratch, &[&base[..], &["--cells", "--csv", "tables", "--parquet", "tables"]].concat());
     assert_eq!(report["drives"][0]["event_log_hash"], plain["drives"][0]["event_log_hash"]);
     assert!(std::fs::metadata(scratch.0.join("tables/blocks.parquet")).is_ok_and(|file| file.len() > 0));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// reference cycle is a normal program/erase cycle of the reference wordline without rest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellsResult {
-    /// Flash blocks in service, one for each plane of a block group. What follows is of them, but for the added wear.
+    /// Flash blocks in service, one for each plane of a block group. The other keys are of them, but for the added wear.
     #[schemars(extend("x-unit" = "flash blocks"))]
     pub blocks: u64,
     /// Mean wear of all wordlines.

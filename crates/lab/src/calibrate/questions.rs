@@ -70,8 +70,8 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// The questions of the `studies` of chip `like`, put to `chip` at `seeds`, on lots of at most `lot`. Readings beside a row of record, and claims that cannot
-    /// fail, are left out; nulls are not run.
+    /// The questions of the `studies` of chip `like`, put to `chip` at `seeds`, on lots of at most `lot`. Readings beside a row of record, and claims that
+    /// cannot fail, are left out; nulls are not run.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ pub struct Task {
     pub parameters: Parameters,
     /// Questions whose residuals are made small.
     pub questions: Questions,
-    /// Share of a value by which it moves to measure its effect. Counts and loops go by steps, over which less tells little.
+    /// Share of a value by which it moves to measure its effect. Counts and loops go by steps, below which an effect is noise.
     pub step: f64,
     /// Largest number of steps of the search. Zero: the Jacobian alone.
     pub iterations: u32,

@@ -26,7 +26,7 @@ const SHAPES_TRIED: usize = 64;
 /// Reads an amount of data, such as "16 GiB".
 ///
 /// # Errors
-/// Says what is wrong with the text, and what was expected.
+/// The fault of the text, and the expected form.
 pub fn read_size(text: &str) -> Result<Bytes, String> {
     SIZE.read(text).map(Bytes).map_err(|refusal| match refusal.help {
         Some(help) => format!("{}: {help}", refusal.what),

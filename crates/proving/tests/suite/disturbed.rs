@@ -48,7 +48,7 @@ struct Life {
 /// Temperature of a life.
 #[derive(Clone, Copy, Debug)]
 struct Heat {
-    /// Of the cells, in Celsius.
+    /// Heat of the cells, in Celsius.
     celsius: f64,
     /// Steps in which the reads come. The hotter it is, the sooner data is moved for its age: reads in few steps disturb it before that.
     steps: u64,
