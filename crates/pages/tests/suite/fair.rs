@@ -287,6 +287,7 @@ fn what_differs_with_all_intervals_taken_together_has_a_mark() {
 fn every_output_says_how_it_is_made_again() {
     let workload = WorkloadName { name: "a trace.csv".to_owned(), digest: "00ff00ff00ff00ff".to_owned(), bytes: 12 };
     let asked = Asked {
+        lain: None,
         workload,
         age: Some("2000 cycles, 1 month".to_owned()),
         cells: "physics of tlc48".to_owned(),
