@@ -6,6 +6,7 @@ use std::fmt::Write;
 use wordline_pages::html::figure::scientific;
 
 use super::directions::{Direction, directions};
+use super::questions::Question;
 use super::search::{Calibration, Task};
 
 /// Size below which a direction is weak: an e-fold along it, ten steps, changes all residuals together by less than one half width.
@@ -48,12 +49,14 @@ fn rms(residuals: &[f64], count: usize) -> f64 {
 /// A line for each reading: largest residual before first.
 fn claims(task: &Task, found: &Calibration) -> String {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let width = |name: fn(&Question) -> &str| task.questions.all.iter().map(|question| name(question).len()).max().unwrap_or(0);
+    let (wide, next) = (width(|question| &question.claim.id), width(|question| &question.metric));
     let mut lines: Vec<(f64, String)> = Vec::new();
     for ((question, before), after) in task.questions.all.iter().zip(&found.before).zip(&found.after) {
         let residual = |values: &[f64]| mean(&values.iter().map(|value| question.residual(*value)).collect::<Vec<_>>());
         let target = question.target().map_or_else(|| question.band().to_string(), scientific);
         let mut line = format!(
-            "{:34} {:28} {target:>16}  {:>10} {:>8.2}",
+            "{:wide$} {:next$} {target:>22}  {:>10} {:>8.2}",
             question.claim.id,
             question.metric,
             scientific(mean(before)),
@@ -66,7 +69,7 @@ fn claims(task: &Task, found: &Calibration) -> String {
     }
     lines.sort_by(|a, b| b.0.total_cmp(&a.0));
     let after = if found.steps > 0 { format!("  {:>10} {:>8}", "after", "residual") } else { String::new() };
-    let head = format!("\n{:34} {:28} {:>16}  {:>10} {:>8}{after}\n", "claim", "measured", "target", "before", "residual");
+    let head = format!("\n{:wide$} {:next$} {:>22}  {:>10} {:>8}{after}\n", "claim", "measured", "target", "before", "residual");
     head + &lines.into_iter().map(|(_, line)| line + "\n").collect::<String>()
 }
 
