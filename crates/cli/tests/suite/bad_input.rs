@@ -26,7 +26,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["chip", "calibrate", "--chip", "tlc84"], &["tlc84", "tlc48"]),
     (&["chip", "calibrate", "--studies", "drives"], &["chip tlc48", "--studies"]),
     (&["chip", "calibrate", "--studies", "cube.qlc"], &["chip tlc48", "cube.qlc", "--like"]),
-    (&["chip", "calibrate", "--set", "physics.wear.noise=-1"], &["physics.wear.noise"]),
+    (&["chip", "calibrate", "--set", "physics.wear.noise=x"], &["physics.wear.noise", "not a number"]),
     (&["chip", "calibrate", "--out", "no/such/folder/x.toml"], &["no/such/folder"]),
     (&["chip", "fit", "cells.csv", "--step", "40"], &["no voltage", "40 mV"]),
     (&["chip", "fit", "cells.csv", "--step", "9 V"], &["0.1 mV to 1 V"]),
