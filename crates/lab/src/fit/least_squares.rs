@@ -31,6 +31,8 @@ pub struct Search {
     pub reach: f64,
     /// Damping of the first step, as a share of the curvature.
     pub damping: f64,
+    /// Curvature added to each parameter, so that steps along directions that residuals hardly see stay short.
+    pub ridge: f64,
 }
 
 /// Finds parameters that make the residuals small, from `start`. `scales`: the size of a usual change of each parameter.
@@ -49,7 +51,7 @@ pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut Resi
         let (normal, gradient) = normal_equations(&columns, &now, search.outlier);
         let mut better = None;
         for _ in 0..12 {
-            let Some(step) = damped_step(&normal, &gradient, damping) else {
+            let Some(step) = damped_step(&normal, &gradient, damping, search.ridge) else {
                 damping *= 8.0;
                 continue;
             };
@@ -122,8 +124,8 @@ fn normal_equations(columns: &[Vec<f64>], now: &[f64], outlier: f64) -> (Vec<Vec
     (normal, gradient)
 }
 
-/// The step that solves `(N + damping · diag N) step = −gradient`, by Cholesky's factors.
-fn damped_step(normal: &[Vec<f64>], gradient: &[f64], damping: f64) -> Option<Vec<f64>> {
+/// The step that solves `(N + damping · diag N + ridge) step = −gradient`, by Cholesky's factors.
+fn damped_step(normal: &[Vec<f64>], gradient: &[f64], damping: f64, ridge: f64) -> Option<Vec<f64>> {
     let count = gradient.len();
     let mut factor = vec![vec![0.0; count]; count];
     for row in 0..count {
@@ -131,7 +133,7 @@ fn damped_step(normal: &[Vec<f64>], gradient: &[f64], damping: f64) -> Option<Ve
             let mut sum = normal[row][column];
             if row == column {
                 // A parameter that nothing depends on stays where it is.
-                sum += damping * normal[row][row] + 1e-12;
+                sum += damping * normal[row][row] + ridge;
             }
             sum -= (0..column).map(|inner| factor[row][inner] * factor[column][inner]).sum::<f64>();
             factor[row][column] = if row == column {
@@ -161,7 +163,7 @@ fn damped_step(normal: &[Vec<f64>], gradient: &[f64], damping: f64) -> Option<Ve
 mod tests {
     use super::*;
 
-    const SEARCH: Search = Search { outlier: 1.0, rounds: 100, tolerance: 1e-10, reach: 1e-3, damping: 1e-3 };
+    const SEARCH: Search = Search { outlier: 1.0, rounds: 100, tolerance: 1e-10, reach: 1e-3, damping: 1e-3, ridge: 1e-12 };
 
     fn each(of: impl Fn(&[f64]) -> Vec<f64>) -> impl FnMut(&[Vec<f64>]) -> Vec<Vec<f64>> {
         move |sets| sets.iter().map(|set| of(set)).collect()
@@ -198,5 +200,13 @@ mod tests {
         assert!((columns[0][0] - 6.0).abs() < 1e-9 && columns[0][1] == 0.0 && (columns[1][1] - 1.0).abs() < 1e-9, "{columns:?}");
         let mut never = each(|p| vec![if p[0] == 0.0 { 0.0 } else { f64::NAN }]);
         assert_eq!(jacobian(&[0.0], &[1.0], 1e-3, &[0.0], &mut never), [[0.0]], "a parameter that cannot move");
+    }
+    #[test]
+    fn a_ridge_keeps_what_residuals_hardly_see_where_it_was() {
+        let mut residuals = each(|p| vec![p[0] - 2.0 + 1e-6 * p[1], 3.0]);
+        let far = solve(&[0.0, 0.0], &[1.0, 1.0], Search { outlier: 1e9, rounds: 1, damping: 0.1, ..SEARCH }, &mut residuals);
+        let near = solve(&[0.0, 0.0], &[1.0, 1.0], Search { outlier: 1e9, rounds: 1, damping: 0.1, ridge: 1e-4, ..SEARCH }, &mut residuals);
+        assert!(far.parameters[1].abs() > 1.0 && near.parameters[1].abs() < 0.1, "{far:?} {near:?}");
+        assert!((near.parameters[0] - far.parameters[0]).abs() < 0.2, "{far:?} {near:?}");
     }
 }

@@ -127,7 +127,7 @@ impl Task<'_> {
         let start: Vec<f64> = all.iter().map(|free| free.get(&subject)).collect();
         let scales: Vec<f64> = all.iter().map(|free| free.scale(self.voltage.step)).collect();
         // First towards everything, then without what stands apart.
-        let far = Search { outlier: 1e9, rounds: 60, tolerance: 1e-4, reach: 1e-3, damping: 1e-3 };
+        let far = Search { outlier: 1e9, rounds: 60, tolerance: 1e-4, reach: 1e-3, damping: 1e-3, ridge: 1e-12 };
         let near = Search { outlier: OUTLIER, rounds: 150, tolerance: 1e-6, ..far };
         let halfway = solve(&start, &scales, far, &mut residuals).parameters;
         let solution = solve(&halfway, &scales, near, &mut residuals);
