@@ -34,7 +34,7 @@ impl Question {
         &self.band
     }
 
-    /// Distance of a measured value from the target, in half widths of the band. A value that cannot be measured is as far as [`FARTHEST`].
+    /// Distance of a measured value from the target, in half widths of the band. A value that cannot be measured is as far as any can be.
     pub fn residual(&self, measured: f64) -> f64 {
         if measured.is_finite() { self.band.residual(measured, self.stated()) } else { FARTHEST }
     }
