@@ -456,5 +456,6 @@ ops = [{ do = "read", set = "files" }]
         assert!(refused("do = \"read\"", "do = \"delete\"").contains("no thread writes"));
         assert!(refused("queue_depth = 4", "queue_depth = 4\ncache = { size = \"1 MiB\" }").contains("no thread writes"));
         assert!(refused("queue_depth = 4", "queue_depth = 4\nwarm_up = \"100 %\"").contains("warm-up"));
+        assert!(refused("queue_depth = 4", "queue_depth = 4\nmix = { reads = 1, writes = 1 }").contains("a thread that writes"));
     }
 }

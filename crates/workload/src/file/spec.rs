@@ -357,6 +357,9 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
     if mix.is_some_and(|(share, _)| share > 0.0) && !reads {
         return Err((span, "a mix with reads needs a thread that reads and does nothing else".to_owned()));
     }
+    if mix.is_some() && threads.iter().all(|thread| thread.ops.iter().all(|op| op.deed == Deed::Read)) {
+        return Err((span, "a mix needs a thread that writes".to_owned()));
+    }
     Ok(FileSpec {
         name: raw.name.into_inner(),
         purpose: raw.purpose,
