@@ -92,7 +92,7 @@ pub(super) const PHASES: [Part; 7] = [
                 TOLERANCES,
                 "no hint",
                 "latency that reads of its part of the drive (`start`, `span`) may have. The drive gets one hint for the part before the first request; \
-                 the hint counts toward no limit. `default` takes away what was declared before",
+                 the hint counts toward no limit of the phase, and as a request for `--requests`. `default` takes away what was declared before",
             ),
         ],
     },

@@ -94,7 +94,8 @@ impl Quantity for Rate {
     fn of(number: f64, unit: &str, factor: f64) -> Result<Rate, String> {
         let rate = number * factor;
         match unit {
-            _ if !(rate > 0.0 && rate <= 1e9) => Err("a rate must be above zero and at most 1000 M/s".to_owned()),
+            // Virtual time ends after 584 years, which a run of some hundred thousand requests at the least rate does not reach.
+            _ if !(1e-4..=1e9).contains(&rate) => Err("a rate must be at least 0.0001 /s and at most 1000 M/s".to_owned()),
             PER_GIB => Ok(Rate::PerGib(rate)),
             _ => Ok(Rate::PerSecond(rate)),
         }
