@@ -5,7 +5,7 @@ use wordline_figures::{ReadLifeResult, ReadLivesResult};
 use wordline_pages::number::number;
 use wordline_pages::read_life::{page, shown};
 use wordline_plan::Plan;
-use wordline_runs::read_out::{ReadOut, read_out as live};
+use wordline_runs::read_out::{ReadOut, read_out as live, reads_of_a_block};
 use wordline_runs::wear_out::Passes;
 use wordline_runs::{Load, Reads};
 use wordline_units::Nanos;
@@ -95,9 +95,7 @@ fn notes(plans: &[Plan], drives: &[ReadLifeResult], asked: &ReadOut) -> Vec<Stri
 /// Note on a drive that goes beyond the calibration of its cells.
 fn beyond(plan: &Plan, life: &ReadLifeResult) -> Vec<String> {
     let config = plan.build();
-    let (bytes, page) = (config.exported().0 as f64, config.sheet.geometry.page.0 as f64);
-    // In the mean of all blocks with data.
-    let reads = libm::round(life.reads as f64 * f64::from(config.sheet.geometry.pages()) * page / bytes);
+    let reads = libm::round(reads_of_a_block(&config.sheet.geometry, life));
     let cycles = config.age().map_or(0.0, |age| age.cycles);
     plan.calibrated().beyond(&format!("{} ends with", life.name), cycles, life.days * 86_400.0, reads)
 }

@@ -1,48 +1,19 @@
-//! Months of reads in which nothing is written: a stretch in virtual time at a low rate, in which each read is timed, and a leap over the reads of some days,
-//! of which a sample is carried out, and so on.
-//!
-//! The errors of a sampled read are those of the worst of the reads that it stands for, so the share of long reads is that of the stretch.
+//! Months of reads of a bench's drives: see [`wordline_runs::read_out`].
 
-use wordline_drive::{Pace, Watched};
-use wordline_engine::{Event, Observer};
+use wordline_figures::ReadLifeResult;
 use wordline_plan::Plan;
-use wordline_runs::Prepared;
-use wordline_units::host::SECTOR_BYTES;
-use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, Cause, FlashOp, HostOp, HostRequest, Nanos};
+use wordline_runs::read_out::{ReadOut, read_out, reads_of_a_block};
+use wordline_runs::{Load, Progress, Reads, Workload};
+use wordline_units::Nanos;
 
 use crate::bench::Setup;
 use crate::conditions::DAY;
+use crate::error::LabError;
 
 /// Share of long reads above which a drive suffers from them.
 pub(crate) const SUFFERS: f64 = 1e-3;
-/// Sectors of a read: 4 KiB.
-const SECTORS: u32 = 8;
-/// Bytes of a GiB.
-const GIB: f64 = Bytes::gib(1).0 as f64;
-
-/// Counts of what a drive does.
-#[derive(Clone, Copy, Debug)]
-struct Watch {
-    /// Time in the device above which a read is long.
-    long: Nanos,
-    /// True while reads are timed.
-    is_timed: bool,
-    reads: u64,
-    long_reads: u64,
-    failed: u64,
-}
-
-impl Observer for Watch {
-    fn observe(&mut self, at: Nanos, event: &Event) {
-        let Event::Flash(done) = event else { return };
-        if self.is_timed && done.op == FlashOp::Read && done.cause == Cause::Host {
-            self.reads += 1;
-            self.long_reads += u64::from(at - done.issued > self.long);
-            self.failed += u64::from(!done.ok);
-        }
-    }
-}
+/// Days of a year.
+const YEAR: f64 = 365.25;
 
 /// Figures at one day.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,70 +27,71 @@ pub(crate) struct Point {
     pub(crate) failed: f64,
 }
 
+/// Days of a drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Days {
+    pub(crate) points: Vec<Point>,
+    /// Reads of a flash block in all days, in the mean.
+    pub(crate) reads: f64,
+}
+
 /// Reads of months.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    /// Reads in a second of each GiB that the host sees, of 4 KiB.
-    pub(crate) rate: f64,
-    /// Days of reads.
-    pub(crate) days: u32,
-    /// Days of a leap.
-    pub(crate) leap: u32,
-    /// Reads that are timed before each leap.
-    pub(crate) timed: u32,
-    /// Time in the device above which a read is long, in us.
-    pub(crate) long: f64,
+    reads: Reads,
+    asked: ReadOut,
 }
 
 impl Reading {
-    /// Days of the drive of `plan`, which is full and read at random.
-    pub(crate) fn days(&self, setup: &Setup, plan: &Plan) -> Vec<Point> {
-        let config = plan.build();
-        let units = config.exported_units;
-        let watch = Watch { long: Nanos((self.long * 1e3) as u64), is_timed: false, reads: 0, long_reads: 0, failed: 0 };
-        let mut drive = Prepared::filled(config, units, watch).aged();
-        let bytes = drive.unit_bytes().0;
-        let rate = self.rate * (units * bytes) as f64 / GIB;
-        let span = f64::from(self.leap) * DAY;
-        let mut draw = Draw::new(setup.seed, Stream::Mix, 0);
-        let per_unit = bytes / (u64::from(SECTORS) * SECTOR_BYTES);
-        let mut all = Vec::new();
-        for day in (0..=self.days).step_by(self.leap as usize) {
-            let (before, gap) = (drive.observer, (1e9 / rate) as u64);
-            let first = drive.now();
-            drive.observer.is_timed = true;
-            let mut reads = (0..u64::from(self.timed)).map(|read| {
-                let sector = draw.below(units * per_unit) * u64::from(SECTORS);
-                HostRequest { at: Nanos(read * gap), ..HostRequest::new(HostOp::Read, sector, SECTORS) }
-            });
-            drive.serve(&mut reads, Pace::Open { origin: first }, None);
-            drive.observer.is_timed = false;
-            drive.settle();
-            let now = drive.observer;
-            let timed = (now.reads - before.reads).max(1) as f64;
-            all.push(Point {
-                day: f64::from(day),
-                long: (now.long_reads - before.long_reads) as f64 / timed,
-                rewritten: rewritten(&drive) / units as f64,
-                failed: (now.failed - before.failed) as f64 / timed,
-            });
-            drive.read_leap(0..units, (rate * span) as u64);
-            drive.run_until(Nanos(first.0 + Nanos::from_secs(span as u64).0));
-            setup.teller.tell(&format!("{}: day {day} of {}", plan.name(), self.days));
-        }
-        all
+    /// Reads of the built-in workload `load` for so many `days`, with `timed` reads behind each leap of `leap` days, of which those above `long` us are long.
+    pub(crate) fn new(load: &str, [days, leap]: [u32; 2], timed: u32, long: f64) -> Result<Reading, LabError> {
+        let workload = Workload::load(load, &Load::default(), &mut |_| ())?;
+        let reads = Reads::of(&workload, &Load::default())?;
+        let reads = reads.ok_or_else(|| LabError::Usage(format!("workload {load} does not only read at a rate")))?;
+        let (years, epochs) = (f64::from(days) / YEAR, days.div_ceil(leap.max(1)));
+        Ok(Reading { reads, asked: ReadOut { years, epochs, timed: u64::from(timed), long: Nanos((long * 1e3) as u64) } })
     }
 
-    /// Reads of a block group in all days, in the mean.
-    pub(crate) fn of_a_group(&self, plan: &Plan) -> f64 {
-        let geometry = plan.build().sheet.geometry;
-        let group = f64::from(geometry.pages()) * geometry.page.0 as f64 * f64::from(geometry.planes);
-        self.rate * group / GIB * f64::from(self.days) * DAY
+    /// Days of the drive of `plan`, which begins full.
+    pub(crate) fn days(&self, setup: &Setup, plan: &Plan) -> Result<Days, LabError> {
+        let life = read_out(plan, &self.reads, &Load::default(), &self.asked, &mut Told { setup, name: plan.name() })?;
+        if let Some(reason) = &life.ended {
+            return Err(LabError::Usage(format!("{} after {:.0} days: {reason}", life.name, life.days)));
+        }
+        Ok(Days { reads: reads_of_a_block(&plan.build().sheet.geometry, &life), points: points(&life) })
     }
 }
 
-/// Units that `drive` has rewritten for reads: all of each block group, as a drive that is full and only read holds nothing stale. Leaps show no events.
-fn rewritten(drive: &Watched<Watch>) -> f64 {
-    let begun: u64 = drive.rewrites().iter().filter(|(cause, _)| *cause == Cause::Disturb).map(|(_, counts)| counts.begun).sum();
-    begun as f64 * f64::from(drive.firmware()[0].layout().data_units)
+/// Figures of each epoch of `life`.
+fn points(life: &ReadLifeResult) -> Vec<Point> {
+    let all: u64 = life.epochs.iter().map(|epoch| epoch.rewrites).sum();
+    let mut begun = 0;
+    let point = |epoch: &wordline_figures::ReadEpochResult| {
+        begun += epoch.rewrites;
+        Point {
+            day: epoch.day,
+            long: epoch.long_share,
+            rewritten: life.rewritten * begun as f64 / all.max(1) as f64,
+            failed: epoch.failed_timed as f64 / epoch.timed.max(1) as f64,
+        }
+    };
+    life.epochs.iter().map(point).collect()
+}
+
+/// Progress of a drive, for the receiver of a bench's.
+struct Told<'a> {
+    setup: &'a Setup,
+    name: &'a str,
+}
+
+impl Progress for Told<'_> {
+    fn expect(&mut self, _: Option<u64>) {}
+
+    fn update(&mut self, _: u64, now: Nanos, _: &str) {
+        self.setup.teller.tell(&format!("{}: day {:.0}", self.name, now.as_secs_f64() / DAY));
+    }
+
+    fn say(&mut self, what: &str) {
+        self.setup.teller.tell(what);
+    }
 }

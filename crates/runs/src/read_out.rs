@@ -11,7 +11,7 @@ use wordline_drive::{ReadLeapt, Watched};
 use wordline_engine::{Event, Observer};
 use wordline_figures::{ReadEpochResult, ReadLifeResult};
 use wordline_plan::Plan;
-use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos};
+use wordline_units::{Cause, FlashOp, Geometry, HostOp, HostRequest, Nanos};
 
 use crate::error::RunError;
 use crate::life::YEAR;
@@ -43,6 +43,11 @@ impl Default for ReadOut {
     fn default() -> ReadOut {
         ReadOut { years: 0.5, epochs: 60, timed: 20_000, long: Nanos::from_micros(400) }
     }
+}
+
+/// Reads of a flash block of this `geometry` in `life`, in the mean of all that hold data.
+pub fn reads_of_a_block(geometry: &Geometry, life: &ReadLifeResult) -> f64 {
+    life.reads as f64 * f64::from(geometry.pages()) * geometry.page.0 as f64 / life.exported_bytes as f64
 }
 
 /// Counts of timed reads.

@@ -7,8 +7,8 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::plan;
 use crate::lot::{mean, share};
-use crate::protocol::{Count, Micros, Name, Number, conditions};
-use crate::reading::{Point, Reading, SUFFERS};
+use crate::protocol::{Count, Micros, Name, conditions};
+use crate::reading::{Days, Point, Reading, SUFFERS};
 
 /// The `months` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
@@ -27,7 +27,7 @@ pub(super) const BENCH: Bench = Bench {
         m("rewrite-first", "days", "First day on which the second drive rewrites"),
         m("either", "share", "Drives that rewrite as much as they hold, or have long reads in one of a thousand at the end"),
         m("days", "days", "Days of reads"),
-        m("reads", "count", "Reads of a block group in all days, the mean"),
+        m("reads", "count", "Reads of a flash block in all days, the mean"),
         m("failed", "share", "Reads that failed, of those timed, the most of all drives"),
     ],
     on: On::Drives,
@@ -43,8 +43,8 @@ conditions! {
         drives: [Name; 3],
         /// exported size of each drive, or "whole"
         size: Name,
-        /// reads in a second of each GiB that the host sees, of 4 KiB
-        rate: Number,
+        /// workload that only reads, at a rate
+        load: Name,
         /// days of reads
         days: Count,
         /// days of a leap
@@ -58,12 +58,14 @@ conditions! {
 
 /// Parts of the time in which long reads are compared.
 const PARTS: usize = 10;
+
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
-    let reading = Reading { rate: at.rate, days: at.days, leap: at.leap, timed: at.timed, long: at.long };
+    let reading = Reading::new(&at.load, [at.days, at.leap], at.timed, at.long)?;
     let plans = at.drives.iter().map(|name| plan(setup, name, &at.size, &[])).collect::<Result<Vec<_>, _>>()?;
-    let lives: Vec<Vec<Point>> =
-        parallel::try_map(setup.threads, plans.len(), |index| Ok::<_, LabError>(reading.days(setup, &plans[index])))?;
+    let lives = parallel::try_map(setup.threads, plans.len(), |index| reading.days(setup, &plans[index]))?;
+    let reads = mean(&lives.iter().map(|life| life.reads).collect::<Vec<_>>());
+    let lives: Vec<Vec<Point>> = lives.into_iter().map(|Days { points, .. }| points).collect();
     let [rewriter, by_retry, retrier] = &lives[..] else { unreachable!("there are three drives") };
     let last = |life: &[Point]| life.last().copied().unwrap_or_default();
     let first_day =
@@ -86,7 +88,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("rewrite-first", first_day(by_retry, &|day| day.rewritten > 0.0));
     findings.set("either", lives.iter().filter(|life| suffers(life)).count() as f64 / lives.len() as f64);
     findings.set("days", f64::from(at.days));
-    findings.set("reads", reading.of_a_group(&plans[0]));
+    findings.set("reads", reads);
     findings.set("failed", lives.iter().flatten().map(|day| day.failed).fold(0.0, f64::max));
     findings.figures.push(pictured(&at, &lives, "Long reads", "% of the reads", |day| 100.0 * day.long));
     findings.figures.push(pictured(&at, &lives, "Data rewritten for reads", "times what the drive holds", |day| day.rewritten));

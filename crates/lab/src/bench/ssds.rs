@@ -7,8 +7,8 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::plan;
 use crate::lot::share;
-use crate::protocol::{Count, Cycles, Micros, Name, Number, conditions};
-use crate::reading::{Point, Reading, SUFFERS};
+use crate::protocol::{Count, Cycles, Micros, Name, conditions};
+use crate::reading::{Days, Reading, SUFFERS};
 
 /// The `ssds` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
@@ -46,8 +46,8 @@ conditions! {
         ssds: Count,
         /// P/E counts of the SSDs, by turns
         pe: Vec<Cycles>,
-        /// reads in a second of each GiB that the host sees, of 4 KiB
-        rate: Number,
+        /// workload that only reads, at a rate
+        load: Name,
         /// days of reads
         days: Count,
         /// days of a leap
@@ -68,8 +68,8 @@ struct Months {
 }
 
 impl Months {
-    fn of(days: &[Point]) -> Months {
-        let worst = |of: fn(&Point) -> f64| days.iter().map(of).fold(0.0, f64::max);
+    fn of(days: &Days) -> Months {
+        let worst = |of: fn(&crate::reading::Point) -> f64| days.points.iter().map(of).fold(0.0, f64::max);
         Months { rewritten: worst(|day| day.rewritten), long: worst(|day| day.long), failed: worst(|day| day.failed) }
     }
 
@@ -84,22 +84,17 @@ impl Months {
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
-    let reading = Reading { rate: at.rate, days: at.days, leap: at.leap, timed: at.timed, long: at.long };
+    let reading = Reading::new(&at.load, [at.days, at.leap], at.timed, at.long)?;
     let mut plans = Vec::new();
     for (number, pe) in (0..at.ssds).zip(at.pe.iter().cycle()) {
         let setup = Setup { seed: setup.seed + u64::from(number), ..setup.clone() };
         let cycles = format!("cells.cycles={pe}");
         for name in &at.drives {
-            plans.push((setup.seed, plan(&setup, name, &at.size, &[&cycles])?));
+            plans.push(plan(&setup, name, &at.size, &[&cycles])?);
         }
     }
-    let live = |index: usize| {
-        let (seed, plan) = &plans[index];
-        let months = Months::of(&reading.days(&Setup { seed: *seed, ..setup.clone() }, plan));
-        Ok::<_, LabError>(months)
-    };
-    let lives = parallel::try_map(setup.threads, plans.len(), live)?;
-    Ok(found(&lives))
+    let live = |index: usize| Ok::<_, LabError>(Months::of(&reading.days(setup, &plans[index])?));
+    Ok(found(&parallel::try_map(setup.threads, plans.len(), live)?))
 }
 
 /// The metrics of the lives of all SSDs, the rewriter of each before its retrier.

@@ -38,8 +38,8 @@ fn small() -> Changes {
             "size = \"whole\"\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"webproxy\"]",
         ),
         ("modes", "size = \"whole\"\nworkloads = [\"fio-high\", \"fio-mid\", \"fio-low\"]"),
-        ("months", "days = 8\nleap = 4\ntimed = 500\nrate = 2"),
-        ("ssds", "ssds = 2\ndays = 4\nleap = 4\ntimed = 200\nrate = 1"),
+        ("months", "days = 8\nleap = 4\ntimed = 500"),
+        ("ssds", "ssds = 2\ndays = 4\nleap = 4\ntimed = 200"),
         ("hints", "longer = [\"50 us\", \"400 us\"]\nmixed = [\"rlr-fileserver-70\"]\ndays = 4\nleap = 4\nstretch = 200\nrate = 1"),
         ("quotas", "size = \"whole\"\nworkload = \"varmail\""),
         (
