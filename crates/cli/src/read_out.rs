@@ -83,6 +83,9 @@ fn notes(plans: &[Plan], drives: &[ReadLifeResult], asked: &ReadOut) -> Vec<Stri
         ),
     ];
     for (plan, life) in plans.iter().zip(drives) {
+        if life.sampled == 0 {
+            notes.push(format!("{}: holds nothing, so its reads cost no flash operation, and leaps have none (--fill)", plan.name()));
+        }
         if plan.build().cells.is_none() {
             notes.push(format!("{}: cells have no physics, so no read disturbs data or is retried", plan.name()));
         } else {

@@ -181,6 +181,11 @@ pub enum RunError {
         /// Its phase.
         phase: String,
     },
+    /// Files that are only read.
+    #[error(
+        "{0} only reads files, which have no rate of their own, and wears no drive out; take a load of phases that read at a rate, such as rlr-long"
+    )]
+    ReadsOfFiles(String),
     /// A workload that does not wear a drive out.
     #[error("the workload writes nothing in {0} requests on this drive, so that it does not wear out; take one that writes more")]
     NoWrites(u64),

@@ -24,9 +24,13 @@ impl Reads {
     ///
     /// # Errors
     ///
-    /// It only reads, and its reads have no rate, or go to some places of a range more often than to others.
+    /// It only reads, and its reads have no rate, or go to some places of a range more often than to others; or it only reads files.
     pub fn of(workload: &Workload, load: &Load) -> Result<Option<Reads>, RunError> {
-        let Workload::Made(spec) = workload else { return Ok(None) };
+        let spec = match workload {
+            Workload::Made(spec) => spec,
+            Workload::Filed(files, _) if !files.writes() => return Err(RunError::ReadsOfFiles(files.name.clone())),
+            Workload::Filed(..) | Workload::Jobs(_) | Workload::Traced(_) => return Ok(None),
+        };
         let changes = |phase: &PhaseSpec| phase.mix.write > 0.0 || phase.mix.trim > 0.0;
         let (Some(last), false) = (spec.phases.last().filter(|last| last.mix.read > 0.0), spec.phases.iter().any(changes)) else {
             return Ok(None);
@@ -105,6 +109,13 @@ mod tests {
     fn of(phases: Vec<PhaseSpec>) -> Result<Option<Reads>, RunError> {
         let workload = Workload::Made(WorkloadSpec { name: "made".to_owned(), purpose: String::new(), phases });
         Reads::of(&workload, &Load::default())
+    }
+
+    #[test]
+    fn files_that_are_only_read_have_no_rate() {
+        let of = |name: &str| Reads::of(&Workload::load(name, &Load::default(), &mut |_| ()).expect("it is built in"), &Load::default());
+        assert!(of("rlr-fileserver-read").expect_err("it only reads").to_string().contains("rlr-fileserver-read only reads files"));
+        assert!(of("rlr-fileserver-90").expect("it writes").is_none());
     }
 
     #[test]

@@ -143,8 +143,7 @@ fn run(name: &str, seed: u64, options: FileOptions) -> (Disk, FileLoad) {
 
 /// True if the workload of this name writes.
 fn writes(name: &str) -> bool {
-    let spec = FileSpec::built_in(name).expect("known").expect("sound");
-    spec.threads.iter().flat_map(|thread| &thread.ops).any(|op| op.writes())
+    FileSpec::built_in(name).expect("known").expect("sound").writes()
 }
 
 #[test]

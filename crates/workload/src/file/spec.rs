@@ -298,7 +298,7 @@ impl FileSpec {
     }
 
     /// True if a thread writes.
-    pub(super) fn writes(&self) -> bool {
+    pub fn writes(&self) -> bool {
         self.threads.iter().flat_map(|thread| &thread.ops).any(Op::writes)
     }
 
