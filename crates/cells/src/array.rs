@@ -193,24 +193,6 @@ const SCALE: f64 = 64.0;
 const READS: f64 = 256.0;
 
 impl CellArray {
-    /// Lets all that is programmed lie for `seconds` at this temperature, without power, while virtual time stands at `now`. `pages` returns the number of
-    /// programmed pages of a block. Rests of blocks between their cycles are as before: the cells heal by virtual time alone.
-    pub fn lie(&mut self, seconds: f64, at: Celsius, now: Nanos, pages: impl FnMut(usize) -> u16) {
-        self.rests.lie(self.lives.len(), self.model.kept(seconds, at), now, pages);
-    }
-
-    /// Rests of all blocks, for an image.
-    pub fn rest_tables(&self) -> RestTables {
-        self.rests.tables()
-    }
-
-    /// Restores the rests of an image. `false`: they are of a die of another size.
-    #[must_use]
-    pub fn resume_rests(&mut self, tables: &RestTables) -> bool {
-        let rests = Rests::of_tables(tables, self.lives.len(), self.pages());
-        rests.map(|rests| self.rests = rests).is_some()
-    }
-
     /// New cells of die number `die` of a drive, with `blocks` blocks over all its planes, kept at `temperature`.
     pub fn new(model: Arc<Model>, seed: u64, die: u32, blocks: usize, temperature: Celsius) -> CellArray {
         let shape = model.physics().shape;
@@ -450,10 +432,29 @@ impl CellArray {
         (retention, step(f64::from(reads) / READS))
     }
 
+    /// Lets all that is programmed lie for `seconds` at this temperature, without power, while virtual time stands at `now`. `pages` returns the number of
+    /// programmed pages of a block. Rests of blocks between their cycles are as before: the cells heal by virtual time alone.
+    pub fn lie(&mut self, seconds: f64, at: Celsius, now: Nanos, pages: impl FnMut(usize) -> u16) {
+        self.rests.lie(self.lives.len(), self.model.kept(seconds, at), now, pages);
+    }
+
+    /// Rests of all blocks, for an image.
+    pub fn rest_tables(&self) -> RestTables {
+        self.rests.tables()
+    }
+
+    /// Restores the rests of an image. `false`: they are of a die of another size.
+    #[must_use]
+    pub fn resume_rests(&mut self, tables: &RestTables) -> bool {
+        let rests = Rests::of_tables(tables, self.lives.len(), self.pages());
+        rests.map(|rests| self.rests = rests).is_some()
+    }
+
     /// Retention of a page, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have been programmed
     /// evenly.
     fn retention(&self, block: u32, life: &Life, layer: u32, page: u32, now: Nanos) -> f64 {
-        let aged = if page < u32::from(life.aged_pages) { self.aged } else { 0.0 } + self.rests.of(block, page);
+        let age = if page < u32::from(life.aged_pages) { self.aged } else { 0.0 };
+        let aged = age + self.rests.of(block, page);
         let part = f64::from(layer) / self.model.layers().len() as f64;
         let programmed = life.first.as_secs_f64() + part * (life.last - life.first).as_secs_f64();
         if let [only] = self.warmth[..] {

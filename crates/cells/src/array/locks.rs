@@ -82,7 +82,8 @@ impl CellArray {
     fn kept_since(&self, block: u32, page: u32, since: Nanos, now: Nanos) -> f64 {
         let life: &Life = &self.lives[block as usize];
         let is_aged = page < u32::from(life.aged_pages) && since <= life.erased;
-        let aged = if is_aged { self.aged } else { 0.0 } + self.rests.since(since, block, page);
+        let age = if is_aged { self.aged } else { 0.0 };
+        let aged = age + self.rests.since(since, block, page);
         aged + (self.warm_seconds(now) - self.warm_seconds(since)).max(0.0)
     }
 }

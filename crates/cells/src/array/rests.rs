@@ -8,9 +8,14 @@ use wordline_units::Nanos;
 /// A rest of a block: the number of its pages, from the first on, that were programmed by then, and its seconds at the reference temperature.
 type Rest = (u16, f64);
 
-/// Rests of the blocks of a die that hold data since before them, as plain data for an image: number of the block, and its rests.
+/// Rests of the blocks of a die that hold data since before them, as plain data for an image.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RestTables(Vec<(u32, Vec<Rest>)>);
+pub struct RestTables {
+    /// Instant of the last rest.
+    at: Nanos,
+    /// Number of each such block, and its rests.
+    blocks: Vec<(u32, Vec<Rest>)>,
+}
 
 /// Rests of the blocks of a die.
 #[derive(Clone, Debug, Default)]
@@ -60,17 +65,18 @@ impl Rests {
 
     /// Rests of all blocks, for an image.
     pub(crate) fn tables(&self) -> RestTables {
-        let tables = (0..).zip(&self.blocks).filter(|(_, rests)| !rests.is_empty());
-        RestTables(tables.map(|(block, rests)| (block, rests.clone())).collect())
+        let held = (0..).zip(&self.blocks).filter(|(_, rests)| !rests.is_empty());
+        let blocks: Vec<_> = held.map(|(block, rests)| (block, rests.clone())).collect();
+        if blocks.is_empty() { RestTables::default() } else { RestTables { at: self.at, blocks } }
     }
 
     /// Rests of an image, of a die of `blocks` blocks with `most` pages each. `None`: they are of a die of another size.
-    pub(crate) fn of_tables(RestTables(tables): &RestTables, blocks: usize, most: usize) -> Option<Rests> {
+    pub(crate) fn of_tables(RestTables { at, blocks: tables }: &RestTables, blocks: usize, most: usize) -> Option<Rests> {
         let is_sound = |&(pages, seconds): &Rest| usize::from(pages) <= most && seconds.is_finite() && seconds >= 0.0;
         if tables.iter().any(|(block, rests)| *block as usize >= blocks || !rests.iter().all(is_sound)) {
             return None;
         }
-        let mut all = Rests::default();
+        let mut all = Rests { at: *at, ..Rests::default() };
         tables.iter().for_each(|(block, rests)| rests.iter().for_each(|rest| all.add(blocks, *block, *rest)));
         Some(all)
     }
