@@ -33,7 +33,8 @@ impl Course {
         let text = text.trim();
         let Some((degrees, at)) = text.split_once(" from ") else {
             let what = format!("\"{}\" has no instant from which it holds", shown(text));
-            return Err(Refusal::new(what).with_help(format!("write \"{} from 2 d\", or the instant that is meant", shown(text))));
+            let degrees = text.split_once('C').map_or("55 C".to_owned(), |(number, _)| format!("{}C", shown(number)));
+            return Err(Refusal::new(what).with_help(format!("write \"{degrees} from 2 d\", or the instant that is meant")));
         };
         let (degrees, at) = (Degrees::parse(degrees)?, INSTANT.read(at)?);
         match at {
@@ -95,6 +96,8 @@ mod tests {
     fn what_is_no_course_is_refused_with_its_reason() {
         let told = |text: &str| read(text).expect_err(text).what;
         assert!(told("30 C, 55 C").contains("\"55 C\" has no instant"));
+        let help = |text: &str| read(text).expect_err(text).help.unwrap_or_default();
+        assert!(help("30 C, 40 C form 2 d").starts_with("write \"40 C from 2 d\"") && help("30 C,").starts_with("write \"55 C from 2 d\""));
         assert!(told("30 C, 55 C from 2 d, 40 C from 48 h").contains("\"2 d\" does not come after \"2 d\""));
         assert!(told("30 C, 55 C from 0 s").contains("holds from the start"));
         assert!(told("30 C, 55 C from 366 d").contains("more than a year"));
