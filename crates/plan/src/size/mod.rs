@@ -246,6 +246,15 @@ mod tests {
     }
 
     #[test]
+    fn a_drive_without_its_physics_is_as_small_as_with_it() {
+        for settings in [&[][..], &["cells.physics=false"]] {
+            let own = Plan::load_set("retrier", settings).expect("a preset");
+            let (small, _) = sized(&own, "2 GiB").unwrap_or_else(|told| panic!("{settings:?}: {told}"));
+            assert!(small.config().sheet.geometry.layers < own.config().sheet.geometry.layers, "its profile is fitted to fewer h-layers");
+        }
+    }
+
+    #[test]
     fn another_share_of_spare_flash_is_another_drive_at_any_size() {
         let shares = ["5 %", "7 %", "14 %", "20 %"];
         let mut plans = Vec::new();

@@ -70,8 +70,9 @@ pub(super) fn settings(plan: &Plan, layers: u32, other: &Sections) -> Vec<String
         let spared = guard.wordlines.value.0.iter().map(|count| in_proportion(*count, own, layers)).collect();
         set("guard.wordlines", List::<u32>(spared).write());
     }
-    if let Some(cells) = &plan.config().cells {
-        let profile = &cells.physics.profile;
+    // Checked even where the cells do without it.
+    if let Some(physics) = plan.physics() {
+        let profile = &physics.profile;
         // A list of one value is that of all h-layers.
         if profile.offset.len() > 1 {
             let offset: Vec<String> = picked(&profile.offset, own, layers).iter().map(|shift| format!("\"{shift} mV\"")).collect();
