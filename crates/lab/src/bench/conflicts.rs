@@ -2,6 +2,7 @@
 
 use wordline_drive::{Pace, Watched};
 use wordline_engine::{Event, Observer, StopKind};
+use wordline_figures::result::StopsOf;
 use wordline_figures::waits::Behind;
 use wordline_pages::html::figure::{Columns, Figure};
 use wordline_units::host::SECTOR_BYTES;
@@ -74,8 +75,8 @@ conditions! {
         stress: Name,
         /// time of that workload
         stress_seconds: Number,
-        /// stage of life under that workload, with fresh data
-        stress_life: Name,
+        /// stages of life under that workload, with fresh data; the most stops of all of them count
+        stress_lives: Vec<Name>,
         /// stage of life
         life: Name,
         /// stage of life at which reads take most retries
@@ -186,16 +187,17 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     };
     let trial = |drive, age, jobs| with(&[], drive, age, jobs);
     let other = weights(at.weights);
-    let trials = [
+    let mut trials = vec![
         trial(BASELINE, (&at.life, at.kept), &load)?,
         trial(AT_ONCE, (&at.life, at.kept), &load)?,
         trial(BY_PRIORITY, (&at.life, at.kept), &load)?,
         trial(BASELINE, (&at.old, at.kept), &load)?,
-        trial(AT_ONCE, (&at.stress_life, 0.0), &stress)?,
-        trial(BY_PRIORITY, (&at.stress_life, 0.0), &stress)?,
         with(&other, BASELINE, (&at.life, at.kept), &load)?,
         with(&other, BY_PRIORITY, (&at.life, at.kept), &load)?,
     ];
+    for life in &at.stress_lives {
+        trials.extend([trial(AT_ONCE, (life, 0.0), &stress)?, trial(BY_PRIORITY, (life, 0.0), &stress)?]);
+    }
     let runs = all(setup, "conflicts", &trials)?;
     let sheet = trials[0].plan.build().sheet;
     let mut findings = Findings::default();
@@ -209,7 +211,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 }
 
 fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash::Sheet) {
-    let [base, at_once, ours, old, stress_at_once, stress, equal_base, equal] = runs else { unreachable!("there are eight runs") };
+    let [base, at_once, ours, old, equal_base, equal, stressed @ ..] = runs else { unreachable!("there are six runs before those of stress") };
     if let Some(read) = &base.result.latency_us.read {
         findings.set("tail", read.max / read.mean);
     }
@@ -224,10 +226,14 @@ fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash:
     let (_, mean, most) = waits(old, Some("high"), &[Behind::LessUrgent]);
     findings.set("lower-wait", most / t_read);
     findings.set("lower-wait-mean", mean / t_read);
-    let stops = |run: &Ran| run.result.stops.clone().unwrap_or_default();
-    findings.set("stops-most", stops(stress_at_once).erases.max as f64);
-    findings.set("now-most", stops(stress).erases.max_now as f64);
-    findings.set("step-stops-most", stops(stress).erases.max as f64);
+    // Of each stage of life, the drive on which every read stops at once and the one that goes by priority.
+    let most = |which: usize, of: fn(&StopsOf) -> u64| {
+        let each = stressed.iter().skip(which).step_by(2).filter_map(|run| run.result.stops.as_ref());
+        each.map(|stops| of(&stops.erases) as f64).fold(0.0, f64::max)
+    };
+    findings.set("stops-most", most(0, |stops| stops.max));
+    findings.set("now-most", most(1, |stops| stops.max_now));
+    findings.set("step-stops-most", most(1, |stops| stops.max));
     // Each stop adds a spell with one read, what it loses of a step, and the resume.
     let timing = &sheet.timing;
     let each = (timing.read[0] + timing.step_erase + timing.halt_erase + timing.resume).as_secs_f64();
