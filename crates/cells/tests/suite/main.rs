@@ -11,3 +11,4 @@ mod locks;
 mod sense;
 mod sets;
 mod shifted;
+mod traps;
