@@ -213,6 +213,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("cells", "dwells", "[]")
                 | ("disturb", "searched", "[]")
                 | ("techniques.read-disturb-refresh", "trigger_retries" | "trigger_errors", "0")
+                | ("techniques.read-reference", "told", "\"place\"")
                 | ("techniques.read-disturb-refresh", "guard", "false")
                 | ("cells", "lifetime", "2000")
                 | ("programs", "saving", "\"0 %\"")

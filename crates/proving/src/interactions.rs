@@ -50,7 +50,12 @@ pub const ALIKE: [Choice; 8] = [
 
 /// What techniques that go by the wear of blocks are tried with, on cells with physics whose blocks tell their ages. The first three are those.
 pub const WORN: [Choice; 9] = [
-    Choice::ReadReference(read_reference::Params { index: read_reference::Index::Age, refresh: true, patrol: Nanos::from_millis(20_000) }),
+    Choice::ReadReference(read_reference::Params {
+        index: read_reference::Index::Age,
+        refresh: true,
+        patrol: Nanos::from_millis(20_000),
+        told: read_reference::Told::Place,
+    }),
     Choice::CopyThreshold(copy_threshold::Params {
         index: copy_threshold::Index::Age,
         classes: copy_threshold::Classes::Worst,

@@ -73,6 +73,8 @@ pub struct Ort {
 impl Ort {
     /// Most sets of a table.
     pub const SETS_MOST: usize = 64;
+    /// Most sets of a sequence by the index alone: seven retries at most (000 §3.4.2).
+    pub const ALONE_MOST: usize = 8;
     /// Most classes of h-layers.
     pub const CLASSES_MOST: usize = 6;
     /// Steps of the index by age: tenths of a life, and one beyond.
@@ -104,6 +106,23 @@ impl Ort {
     /// Columns of retention, that of the unknown among them.
     pub fn columns(&self) -> usize {
         self.retention.len() + 1
+    }
+
+    /// Sets by a step of an index alone, the first to try first, for data kept for any time up to the longest, of any h-layer and with any reads. Each next
+    /// set is the one that most of the step's places list, of those that list none of the sets before it.
+    pub fn alone(&self, index: &OrtIndex, step: usize) -> Vec<u8> {
+        let of_step = self.places(1);
+        let known = of_step / self.columns() * self.retention.len();
+        let mut left: Vec<&Sequence> = index.sequences.iter().skip(step * of_step).take(known).collect();
+        let mut chosen = Vec::new();
+        while chosen.len() < Ort::ALONE_MOST {
+            let listed = |set: u8| left.iter().filter(|of| of.sets().any(|own| own == set)).count();
+            let best = (0..self.sets.len() as u8).max_by_key(|&set| (listed(set), std::cmp::Reverse(set)));
+            let Some(best) = best.filter(|&best| listed(best) > 0) else { break };
+            chosen.push(best);
+            left.retain(|of| of.sets().all(|own| own != best));
+        }
+        chosen
     }
 
     /// Number of sequences of an index of so many steps.
@@ -157,6 +176,21 @@ mod tests {
     fn steps_of_both_indices_end_at_the_last() {
         assert_eq!([0, 99, 100, 999, 1_000, 9_999].map(Ort::age_step), [0, 0, 1, 9, 10, 10]);
         assert_eq!([0, 1_000, 1_001, 9_000].map(|cycles| ort().pe_step(cycles)), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn a_step_alone_tries_the_sets_that_serve_most_places_first_and_no_column_of_the_unknown() {
+        // Two columns and that of the unknown, two classes and two steps of reads: twelve places a step.
+        let of = |sets: &[u8]| Sequence::of(sets).expect("few sets");
+        let first = [of(&[3]), of(&[1, 2]), of(&[1]), of(&[4, 1]), of(&[2, 3]), of(&[3, 5]), of(&[1]), of(&[5, 2])];
+        let unknown = [of(&[0]); 4];
+        let index = OrtIndex { sequences: [of(&[7]); 12].into_iter().chain(first).chain(unknown).collect(), proven: Vec::new() };
+        let ort = Ort { sets: vec![ReadOffsets::NONE; 8], ..ort() };
+        assert_eq!(ort.alone(&index, 0), [7]);
+        assert_eq!(ort.alone(&index, 1), [1, 3, 2], "1 serves four places, 3 three of the others, and 2, before 5, the last");
+        let many = OrtIndex { sequences: (0..12).map(|set| of(&[set])).collect(), proven: Vec::new() };
+        let wide = Ort { sets: vec![ReadOffsets::NONE; 12], retention: vec![0, 1, 2], layers: vec![0], reads: vec![1, 2, 3], ..ort };
+        assert_eq!(wide.alone(&many, 0), [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
     #[test]

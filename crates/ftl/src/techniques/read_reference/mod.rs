@@ -1,6 +1,9 @@
 //! Reads begin with references of a table, by the wear of the block, how long it has kept its data, the h-layer and the reads (BoundedRead), or by the P/E
 //! count in place of the wear.
 //!
+//! With `told` of "index", which is the source's baseline, the step of the index is all that is known: a read tries a sequence that was made for every
+//! retention up to the longest, every h-layer and all reads, of up to eight sets.
+//!
 //! A place of the table holds up to three sets, so a read of data for which the table was proven takes two retries at most. With `refresh` data is moved before
 //! it leaves the retention that was proven, so that the bound is one of the drive and not of the table alone; what takes more all the same is moved at once.
 //! Behind the three sets the vendor's table goes on.
@@ -13,7 +16,7 @@ use wordline_units::{Cause, Nanos};
 
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::BlockGroup;
-use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique, Why, ignores};
 pub use crate::techniques::wear_index::Index;
@@ -37,6 +40,16 @@ pub const DECLARATION: Declaration = Declaration {
     params: Params::ALL,
     needs: &[Need::Table(Table::Ort), Need::Where("index", Value::Word("age"), &Need::Wear)],
 };
+
+words! {
+    /// Axes of the table that a read goes by.
+    pub enum Told {
+        /// The index, retention, h-layer and reads.
+        Place = "place",
+        /// The index alone.
+        Index = "index",
+    }
+}
 
 params! {
     /// Parameters of read references.
@@ -62,6 +75,13 @@ params! {
             tried: &[Value::Span(Nanos(1_000_000)), Value::Span(Nanos(20_000_000))],
             source: "assumed: a day",
         }
+        /// Axes of the table: "place", the index, retention, h-layer and reads, or "index", the index alone, by one sequence for all retentions.
+        told: Told {
+            kind: Kind::Word(Told::WORDS),
+            default: Some(Value::Word("place")),
+            tried: &[],
+            source: "000 §3.4.2: for a fixed retention requirement each entry, indexed by the P/E count, holds one sequence",
+        }
     }
 }
 
@@ -78,6 +98,8 @@ const DOUBT_UNPROVEN: u16 = 24;
 pub struct ReadReference {
     params: Params,
     table: Option<Arc<Ort>>,
+    /// Sets of each step of the index alone, with `told` of "index".
+    alone: Vec<Sets>,
     /// Reads of each group since its erase.
     reads: Vec<u32>,
     pages_per_layer: u32,
@@ -87,9 +109,13 @@ pub struct ReadReference {
     cursor: u32,
 }
 
+/// Sets that a read tries, the first to try first.
+type Sets = [Option<u8>; Ort::ALONE_MOST];
+
 /// Place in the table for one group, and how well the table is known to serve there.
 struct Look {
-    sequence: Sequence,
+    /// Sets to try, the first to try first.
+    sets: Sets,
     doubt: u16,
 }
 
@@ -97,9 +123,11 @@ impl ReadReference {
     /// Creates the technique for the groups of the `site`.
     pub fn new(site: &Site<'_>, params: Params) -> Self {
         let geometry = &site.sheet.geometry;
+        let table = site.tables.ort.clone();
         ReadReference {
             params,
-            table: site.tables.ort.clone(),
+            alone: table.as_deref().filter(|_| params.told == Told::Index).map_or_else(Vec::new, |table| alone(table, params.index)),
+            table,
             reads: vec![0; site.layout.group_count()],
             pages_per_layer: geometry.wordlines_per_layer * geometry.cell.bits(),
             sense: site.sheet.timing.read[0],
@@ -119,6 +147,10 @@ impl ReadReference {
     fn look(&self, ctx: &Ctx<'_>, at: FlashPage) -> Result<Look, Why> {
         let table = self.table.as_deref().ok_or(Why::Unmeasured)?;
         let (step, index) = self.step(table, ctx, at.group)?;
+        if self.params.told == Told::Index {
+            let sets = *self.alone.get(step).ok_or(Why::BeyondTable)?;
+            return Ok(Look { sets, doubt: DOUBT_UNKNOWN });
+        }
         let kept = ctx.view.kept(at.group);
         let seconds = kept.filter(|kept| !kept.is_least).map(|kept| kept.effective.0.min(u64::from(u32::MAX)) as u32);
         let layer = u32::from(at.page.0) / self.pages_per_layer;
@@ -130,7 +162,7 @@ impl ReadReference {
             Some(_) => DOUBT_UNPROVEN,
             None => DOUBT_UNKNOWN,
         };
-        Ok(Look { sequence, doubt })
+        Ok(Look { sets: listed(sequence.sets()), doubt })
     }
 
     /// Work to move the data of `group`, if that leaves what was proven before the group is looked at again.
@@ -151,6 +183,21 @@ impl ReadReference {
     fn pace(&self) -> Nanos {
         Nanos((self.params.patrol.0 / self.reads.len().max(1) as u64).max(1))
     }
+}
+
+/// Sets of each step of the index alone.
+fn alone(table: &Ort, index: Index) -> Vec<Sets> {
+    let (steps, of) = match index {
+        Index::Age => (Ort::AGES, &table.by_age),
+        Index::Pe => (table.pe.len(), &table.by_pe),
+    };
+    (0..steps).map(|step| listed(table.alone(of, step).into_iter())).collect()
+}
+
+fn listed(sets: impl Iterator<Item = u8>) -> Sets {
+    let mut listed = [None; Ort::ALONE_MOST];
+    listed.iter_mut().zip(sets).for_each(|(held, set)| *held = Some(set));
+    listed
 }
 
 fn rewrite(ctx: &Ctx<'_>, group: BlockGroup) -> Work {
@@ -220,14 +267,14 @@ impl Technique for ReadReference {
     }
 
     fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Result<Estimate, Why> {
-        let Look { sequence, doubt } = self.look(ctx, at)?;
-        let first = of_set(sequence.sets().next().ok_or(Why::BeyondTable)?);
+        let Look { sets, doubt } = self.look(ctx, at)?;
+        let first = of_set(sets[0].ok_or(Why::BeyondTable)?);
         Ok(Estimate { doubt, first })
     }
 
     fn rung(&self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<Rung> {
-        let Look { sequence, .. } = self.look(ctx, at).ok()?;
-        let next = sequence.sets().map(of_set).find(|next| !failed.tried.contains(next))?;
+        let Look { sets, .. } = self.look(ctx, at).ok()?;
+        let next = sets.into_iter().flatten().map(of_set).find(|next| !failed.tried.contains(next))?;
         Some(Rung { cost: self.sense, next })
     }
 }
@@ -262,6 +309,7 @@ mod tests {
             retention: vec![86_400, PROVEN],
             layers: vec![0, 0],
             reads: vec![u32::MAX],
+            sets: vec![wordline_flash::ReadOffsets::NONE; 52],
             pe: vec![10, 20],
             by_age: steps(Ort::AGES, &|step| (step < 5).then_some(PROVEN)),
             by_pe: steps(2, &|_| Some(PROVEN)),
@@ -282,7 +330,7 @@ mod tests {
         (rooms, technique)
     }
 
-    const BY_AGE: Params = Params { index: Index::Age, refresh: true, patrol: Nanos(86_400_000_000_000) };
+    const BY_AGE: Params = Params { index: Index::Age, refresh: true, patrol: Nanos(86_400_000_000_000), told: Told::Place };
 
     fn keep(rooms: &mut Rooms, seconds: u32) {
         rooms.core.services_mut().get_mut().expect("it asks for the clock").let_pass(Nanos(1), f64::from(seconds), Celsius(30.0));
@@ -317,6 +365,25 @@ mod tests {
         rooms.core.groups_mut().set_wear(GROUP, None);
         rooms.core.groups_mut().set_erases(GROUP, 15);
         assert_eq!(estimate(&rooms, &technique), Some((2, 0)));
+    }
+
+    #[test]
+    fn a_read_that_is_told_the_index_alone_has_one_sequence_whatever_the_retention() {
+        for (index, erases, expected) in [(Index::Pe, 5, 50), (Index::Pe, 15, 50), (Index::Age, 0, 50)] {
+            for kept in [0, 100_000, PROVEN + 8] {
+                let (mut rooms, technique) = trial(Params { index, told: Told::Index, ..BY_AGE });
+                rooms.core.groups_mut().set_erases(GROUP, erases);
+                keep(&mut rooms, kept);
+                assert_eq!(estimate(&rooms, &technique), Some((expected + 1, DOUBT_UNKNOWN)), "{erases} erases, kept {kept} s");
+            }
+        }
+        // Sets 50 and 51 are in every sequence of the table; without them each column has a set of its own.
+        let mut own = ort();
+        for of in &mut own.by_pe.sequences {
+            let first = of.sets().next().expect("three sets");
+            *of = Sequence::of(&[first]).expect("one set");
+        }
+        assert_eq!(alone(&own, Index::Pe), [[0, 10], [1, 11]].map(|sets| listed(sets.into_iter())), "in the order of columns, without that of the unknown");
     }
 
     #[test]
