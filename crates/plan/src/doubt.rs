@@ -102,8 +102,7 @@ fn cache_programs(config: &Config) -> Option<String> {
     let bars: Vec<&str> = config.firmware.bars_loading_ahead().collect();
     (config.sheet.capabilities.cache_program && !bars.is_empty()).then(|| {
         format!(
-            "capabilities.cache_program is true and not used: {} must be able to stop, to set, to distrust or to sanitise after one program, and a die that takes in \
-             data has two",
+            "capabilities.cache_program is true and not used: {} must be able to stop or to sanitise after one program, and a die that takes in data has two",
             bars.join(" and ")
         )
     })
@@ -244,8 +243,8 @@ mod tests {
             let able = format!("capabilities.cache_program={able}");
             Plan::load_set(name, &[able]).expect("it can be made").notes().join("; ")
         };
-        assert!(with("cubeftl", true).contains("not used: layer-similarity must"), "{}", with("cubeftl", true));
-        assert_eq!(with("cubeftl", false), "");
+        assert!(with("irftl", true).contains("not used: read-preemption must"), "{}", with("irftl", true));
+        assert_eq!((with("irftl", false), with("cubeftl", true)), (String::new(), String::new()), "settings wait for the program before");
     }
 
     #[test]

@@ -98,8 +98,8 @@ sections! {
         program_scope: ProgramScope;
         /// Read the next page while the last one is put out.
         cache_read: bool = false;
-        /// Take in the data of the next program while one is done. Programs of the host's data use it, beside techniques that do not stop, set or distrust
-        /// programs and do not sanitise.
+        /// Take in the data of the next program while one is done. Programs of the host's data use it, beside techniques that do not stop programs and do
+        /// not sanitise. Settings of a program are set, in `t_feature` each, once the program before it has ended.
         cache_program: bool = false;
         /// Program from the register, without the bus.
         copyback: bool = false;

@@ -4,7 +4,7 @@
 //!
 //! - it answers nothing, and learns nothing from news, that its card's hooks do not name;
 //! - its programs are set only where its card asks for that;
-//! - a technique that stops, sets or distrusts programs, or sanitises, asks for one program at a time;
+//! - a technique that stops programs or sanitises asks for one program at a time;
 //! - it would not try a read in a way that has been tried;
 //! - to answer changes nothing, and the same question has the same answer twice;
 //! - what it has learnt is the same after [`Technique::image`] and [`Technique::restore`], and so are its answers;
@@ -283,8 +283,8 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     }
     asking.note(Hook::EraseSettings, spared.is_none(), format!("{spared:?}"));
     let acts = stop.iter().any(|say| matches!(say, Say::Propose(urgency) if *urgency != Urgency::LEAST));
-    if (acts || settings.is_some() || distrusts || method.is_some()) && !technique.card().asks.contains(&Ask::OneProgram) {
-        return Err("it acts on programs, and its card does not ask for one program at a time".to_owned());
+    if (acts || method.is_some()) && !technique.card().asks.contains(&Ask::OneProgram) {
+        return Err("it stops programs or sanitises, and its card does not ask for one program at a time".to_owned());
     }
     Ok(Answers(asking.answers))
 }

@@ -156,6 +156,27 @@ fn a_cache_program_takes_in_data_while_it_works() {
     assert_earliest_ready_at(&chip, read(at(0, 0)), first);
 }
 
+#[test]
+fn registers_of_the_next_program_are_set_once_the_one_before_has_ended_and_its_data_stays() {
+    let t = timing();
+    let set = Command::SetFeature { feature: Feature::DriveStrength, value: 3 };
+    for transfer in [BUS, t.program[0] * 2] {
+        let mut chip = chip();
+        give(&mut chip, IN, Nanos::ZERO);
+        let first = give(&mut chip, cache_program(at(0, 0)), BUS).ready_at;
+        let (from, until) = (BUS + t.cache_busy, BUS + t.cache_busy + transfer);
+        chip.transfer(IN, from, until);
+        // Neither while the array programs nor while the data comes in, and not a nanosecond later.
+        for command in [GET, set] {
+            assert_earliest_ready_at(&chip, command, first.max(until));
+        }
+        let is_set = give(&mut chip, set, first.max(until)).ready_at;
+        assert_eq!(is_set, first.max(until) + t.feature);
+        assert_earliest_ready_at(&chip, cache_program(at(0, 1)), is_set);
+        assert_eq!(give(&mut chip, cache_program(at(0, 1)), is_set).ready_at, is_set + t.cache_busy + t.program[1]);
+    }
+}
+
 /// The time of `pages` pages, each after the other, with or without the cache register.
 fn span_of(pages: u16, cache: bool, transfer: Nanos, writing: bool) -> Nanos {
     let mut chip = chip();

@@ -25,7 +25,7 @@ mod table;
 pub(crate) mod tries;
 mod wiring;
 
-use wordline_chip::DieFault;
+use wordline_chip::{DieFault, Probe};
 use wordline_engine::{Calendar, FlashEvent};
 use wordline_flash::{Command, EraseSettings, Failed, Feature, Operation, OperationKind, ProgramSettings, ReadTry, Status, Stop};
 use wordline_units::{Bytes, Cause, DieId, FlashOp, Nanos, OpTag};
@@ -392,9 +392,12 @@ impl Controller {
         if head.telling == Telling::ToAsk && head.status == Status::Good {
             // The program stays the die's business until it has told how it went.
             let feature = if head.event.op == FlashOp::Erase { Feature::EraseTrace } else { Feature::ProgramTrace };
-            let told = board.chip(head).issue(Command::GetFeature { feature }, now).ready_at;
+            let (chip, ask) = (board.chip(head), Command::GetFeature { feature });
+            // The data of the next program may be on its way into the die.
+            let from = if let Probe::Blocked { until } = chip.probe(&ask, now) { until } else { now };
+            let told = chip.issue(ask, from).ready_at;
             head.telling = Telling::Asked;
-            head.event.array += told - now;
+            head.event.array += told - from;
             work_until(calendar, told, op, head);
             return true;
         }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The die takes in the data of the next program once it has handed that of the first to the array. It begins the next when the first has ended, or when the
-//! data is in, if that is later.
+//! data is in, if that is later. A die that programs by settings is asked for the trace of the first and given the settings of the next in between: its
+//! registers are those of the program in its array, and the settings of the next may follow from that trace.
 
 use wordline_chip::{Contents, Issued, Probe};
 use wordline_engine::Calendar;
@@ -137,6 +138,10 @@ impl Program {
 
     /// Transfer the data into the die, whose array does the program before.
     pub(super) fn load_next(&mut self, now: Nanos, op: OpSlot, head: &mut Head, board: &mut Board, calendar: &mut Calendar<Due>) {
+        if let Probe::Blocked { .. } = board.dies[head.die()].probe(&Command::DataIn { bytes: self.bytes }, now) {
+            // The die is telling how the program before has gone.
+            return self.call_in(now, op, head, board, calendar);
+        }
         let loaded = self.take_in(now, head, board);
         calendar.enter(loaded, Due::Device(Step::Loaded { op }));
     }
@@ -156,9 +161,17 @@ impl Program {
         board: &mut Board,
         calendar: &mut Calendar<Due>,
     ) {
-        let issued = board.chip(head).program(Command::Program { target: head.target, cache: true }, now, load.spare, load.contents);
+        let traces = board.traces_programs;
+        let chip = board.chip(head);
+        let mut from = now;
+        if let Some(settings) = load.settings {
+            // The registers hold settings of the array's program until that has ended.
+            from = set_program(chip, settings, now);
+            head.telling = if traces { Telling::ToAsk } else { Telling::No };
+        }
+        let issued = chip.program(Command::Program { target: head.target, cache: true }, from, load.spare, load.contents);
         self.intake = Intake::Begun;
-        head.array_from = now;
+        head.array_from = from;
         set_work(head, now, &issued);
         work_until(calendar, issued.ready_at, op, head);
     }

@@ -65,8 +65,8 @@ impl Aged {
     }
 }
 
-/// Operations ordered and not yet reported, oldest first.
-type Line = VecDeque<(u32, Operation, Outcome)>;
+/// Operations ordered and not yet reported, oldest first. One without an outcome is a program that its die does after the one before it has been reported.
+type Line = VecDeque<(u32, Operation, Option<Outcome>)>;
 
 /// Report of a die on an operation.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,10 @@ impl Driver for Ageing<'_> {
             let now = self.now();
             return self.core().stopped(now, operation.die, Stopped::Refused);
         }
-        let outcome = perform(&mut self.parts, self.now, self.core, operation, self.work);
+        // Of the operations of a die only programs are ordered one behind the other.
+        let is_behind = matches!(operation.kind, OperationKind::Program { is_cached: true, .. })
+            && self.line.iter().any(|(core, before, _)| (*core, before.die) == (self.core, operation.die));
+        let outcome = if is_behind { None } else { Some(perform(&mut self.parts, self.now, self.core, operation, self.work)) };
         self.line.push_back((self.core, *operation, outcome));
     }
 
@@ -232,8 +235,8 @@ pub(crate) fn age(machine: &mut Machine, load: &mut dyn Iterator<Item = HostRequ
         (intake.outstanding, intake.pages) = (intake.outstanding - done.parts, intake.pages - done.pages);
         intake.has_spoken = true;
         match line.pop_front() {
-            Some((core, operation, outcome)) => {
-                conclude(machine.parts(), now, core, &operation, &outcome, (&mut work.aged, &mut spare));
+            Some(next) => {
+                conclude(machine.parts(), now, next, (&mut work, &mut spare));
                 intake.has_spoken = false;
             }
             // A write that waited for room when the flush came was not covered by it.
@@ -269,8 +272,8 @@ pub(crate) fn work_without_time(machine: &mut Machine) {
     let mut work = Work { aged: Aged::default(), read_times: 1 };
     loop {
         order(machine, &mut line, &mut work);
-        let Some((core, operation, outcome)) = line.pop_front() else { break };
-        conclude(machine.parts(), now, core, &operation, &outcome, (&mut work.aged, &mut spare));
+        let Some(next) = line.pop_front() else { break };
+        conclude(machine.parts(), now, next, (&mut work, &mut spare));
     }
     machine.dies_mut().iter_mut().for_each(|(_, chip)| chip.rest(now));
 }
@@ -361,9 +364,15 @@ fn read_through(parts: &mut Parts<'_>, (now, mut at): (Nanos, Nanos), core: u32,
     }
 }
 
-/// Report to the firmware that `operation` has ended. `spare`: scratch list.
-fn conclude(parts: Parts<'_>, now: Nanos, core: u32, operation: &Operation, outcome: &Outcome, (aged, spare): (&mut Aged, &mut Vec<Lpn>)) {
-    let &Outcome { status, errors, retries, last, loops, tally } = outcome;
+/// Report to the firmware that `operation` of `core` has ended, which is carried out by now unless it has an outcome. `spare`: scratch list.
+fn conclude(
+    mut parts: Parts<'_>,
+    now: Nanos,
+    (core, operation, outcome): (u32, Operation, Option<Outcome>),
+    (work, spare): (&mut Work, &mut Vec<Lpn>),
+) {
+    let outcome = outcome.unwrap_or_else(|| perform(&mut parts, now, core, &operation, work));
+    let (Outcome { status, errors, retries, last, loops, tally }, aged) = (outcome, &mut work.aged);
     let Parts { config, ftls, device, .. } = parts;
     let (ftl, dies) = (&mut ftls[core as usize], device.dies_mut());
     spare.clear();

@@ -7,7 +7,7 @@
 //! ```
 
 use wordline_flash::{Report, Status};
-use wordline_units::{DieId, Lpn};
+use wordline_units::{DieId, Lpn, OpTag};
 
 use super::Rooms;
 use crate::gc::invalidate;
@@ -17,10 +17,11 @@ use crate::placement;
 use crate::state::Core;
 use crate::state::buffer::Landing as Landed;
 use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::pending::{Pending, Purpose};
 use crate::state::request::Note;
 use crate::state::tolerances;
 use crate::state::work::{Entry, Moved};
-use crate::techniques::apply::ctx;
+use crate::techniques::apply::{ctx, set_program};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::Way;
 use crate::techniques::seam::{CopyReport, News, ProgramReport, ProgramUnit};
@@ -116,7 +117,23 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     rooms.settle();
     let core = &mut rooms.core;
     core.die_mut(die).programs_mut().now_mut().end(batch);
-    if core.loadable().is_on() && core.die_mut(die).programs_mut().go_on() && core.die(die).programs().in_a_row() < ROW_MOST {
+    if core.loadable().is_on()
+        && let Some(next) = core.die_mut(die).programs_mut().go_on()
+    {
+        begin_next(rooms, die, next);
+    }
+}
+
+/// Begin the program `tag` on `die`, whose data the die has taken in during the one before. Its settings follow from all that is known by now, and with it from
+/// the report of that one.
+#[cold]
+fn begin_next(rooms: &mut Rooms, die: DieId, tag: OpTag) {
+    let Rooms { core, panel, .. } = rooms;
+    let Pending { purpose, group, .. } = core.pending(tag);
+    if let Purpose::Program { program, .. } = purpose {
+        set_program(core, panel, group, program);
+    }
+    if core.die(die).programs().in_a_row() < ROW_MOST {
         core.loadable_mut().insert(die);
     }
 }
@@ -396,8 +413,6 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
 
 #[cfg(test)]
 mod tests {
-    use wordline_units::OpTag;
-
     use super::*;
     use crate::config::tests::small;
     use crate::setup::build;

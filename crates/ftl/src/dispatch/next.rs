@@ -13,9 +13,10 @@ use crate::gc::{fail_guarded, has_program, measure, program_batch};
 use crate::host::is_pressed;
 use crate::metadata::Metadata;
 use crate::metadata::log::Rescue;
-use crate::placement::{Data, next_program};
+use crate::placement::{Data, ProgramPlace, next_program};
 use crate::scheduler::{self, DieWork, Policy, Scheduler};
 use crate::state::Core;
+use crate::state::pending::Purpose;
 use crate::state::settings::{GcConfig, ScheduleConfig};
 use crate::state::work::{Activity, Offer, Source};
 use crate::techniques::apply::{give_way, next_read, serves_while_held};
@@ -236,7 +237,9 @@ fn program_ahead(rooms: &mut Rooms) -> Option<Operation> {
         }
         share.take(core, die);
         core.die_mut(die).programs_mut().exchange();
-        let program = program_host(rooms, die);
+        let ProgramPlace { group, program, closes } = batch_host(rooms, die);
+        // Its settings are asked for when it begins.
+        let program = rooms.core.issue_program(group, program, Purpose::Program { program, closes }, Cause::Host);
         let programs = rooms.core.die_mut(die).programs_mut();
         programs.exchange();
         programs.follow_with(program.tag);
@@ -313,11 +316,18 @@ fn press(core: &mut Core) {
 // Always inlined: outlined, the operation is copied on its way to each of its two callers.
 #[inline(always)]
 fn program_host(rooms: &mut Rooms, die: DieId) -> Operation {
+    let place = batch_host(rooms, die);
+    program_batch(&mut rooms.core, &mut rooms.panel, place, Cause::Host)
+}
+
+/// Gather the units of the next program of host data on `die`, which can take one. Returns its place.
+#[inline(always)]
+fn batch_host(rooms: &mut Rooms, die: DieId) -> ProgramPlace {
     let Rooms { core, panel, metadata, .. } = rooms;
     let place = next_program(core, panel, metadata, die, Data::Host).expect("the die can take a host program");
     metadata.reserve(die);
     core.batch_host(die);
-    program_batch(core, panel, place, Cause::Host)
+    place
 }
 
 /// Stop taking writes if nothing is under way and requests still wait, because no block is left for their data. Returns true if the core has given up just

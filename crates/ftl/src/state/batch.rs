@@ -82,13 +82,13 @@ impl Programs {
         self.in_a_row
     }
 
-    /// Note that the report of the program under way was taken, and that the next is under way, if there is one. Returns true if there is.
-    pub(crate) fn go_on(&mut self) -> bool {
-        let goes_on = self.next_tag.take().is_some();
-        if goes_on {
+    /// Note that the report of the program under way was taken, and that the next is under way, if there is one. Returns its tag.
+    pub(crate) fn go_on(&mut self) -> Option<OpTag> {
+        let next = self.next_tag.take();
+        if next.is_some() {
             self.exchange();
         }
-        goes_on
+        next
     }
 }
 
@@ -236,9 +236,9 @@ mod tests {
         programs.follow_with(OpTag(5));
         let first = |batch: &Batch| batch.spare()[0].0;
         assert_eq!((first(programs.now()), first(programs.of(OpTag(4))), first(programs.of(OpTag(5)))), (7, 7, 8));
-        assert!(programs.has_next() && programs.go_on() && !programs.has_next());
+        assert!(programs.has_next() && programs.go_on() == Some(OpTag(5)) && !programs.has_next());
         assert_eq!((first(programs.now()), first(programs.of(OpTag(5))), programs.in_a_row()), (8, 8, 1));
-        assert!(programs.begin_row() && !programs.go_on() && programs.in_a_row() == 0);
+        assert!(programs.begin_row() && programs.go_on().is_none() && programs.in_a_row() == 0);
         programs.note(true);
         assert!(programs.begin_row());
         programs.note(false);

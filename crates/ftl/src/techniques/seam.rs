@@ -459,8 +459,8 @@ pub enum Ask {
     BufferLoad,
     /// Tolerated latency of reads: [`View::units_tolerating`].
     Tolerances,
-    /// One program of a die at a time: no die takes in the data of its next program while it does one. A technique needs it that stops programs, sets or
-    /// distrusts them, or makes unreadable what they have made stale: a die takes settings and stops for what its array does.
+    /// One program of a die at a time: no die takes in the data of its next program while it does one. A technique needs it that stops programs, or makes
+    /// unreadable what they have made stale: a die takes stops for what its array does, and the data of a second program is in the way of both.
     OneProgram,
     /// Block groups of a die that are open for moved data at once, for [`Technique::fit`]. A core has as many as the greatest demand, and at least one.
     Places(Amount),

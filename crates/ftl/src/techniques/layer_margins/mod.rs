@@ -16,7 +16,7 @@ pub const DECLARATION: Declaration = Declaration {
         source: "Hung et al. 2015, as described by Shim, dissertation, SNU 2020, §4.1.2 and §6.1 (vertFTL)",
         claim: "programs of h-layers that are better than the worst take fewer loops, at no cost in lifetime",
         hooks: Hooks::of(&[Hook::ProgramSettings]),
-        asks: &[Ask::Programs, Ask::OneProgram],
+        asks: &[Ask::Programs],
         persists: Persists::Nothing("the table is the chip's"),
         limits: "safe for the worst block at the end of its life, so most of what could be had is left",
     },

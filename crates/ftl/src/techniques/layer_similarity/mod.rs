@@ -37,7 +37,7 @@ pub const DECLARATION: Declaration = Declaration {
         source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.1 and §5.1 (cubeFTL)",
         claim: "programs of all wordlines of an h-layer but the first take a third less time, and their data is read as reliably",
         hooks: Hooks::of(&[Hook::Programmed, Hook::Erased, Hook::ProgramSettings, Hook::Distrusts]),
-        asks: &[Ask::Programs, Ask::OneProgram],
+        asks: &[Ask::Programs],
         persists: Persists::Nothing(
             "what leaders have shown; blocks that were open at a power cut take no more data before their next erase",
         ),
