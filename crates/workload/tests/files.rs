@@ -186,6 +186,40 @@ fn files_of_the_beginning_lie_set_by_set_or_mixed() {
 }
 
 #[test]
+fn files_of_an_interleaved_beginning_lie_in_writes_among_those_of_other_sets() {
+    let text = AnySpec::built_in_text("dbserver").expect("known");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("layout")).collect();
+    let text = lines.join("\n").replacen("queue_depth", "layout = \"interleaved\"\nqueue_depth", 1);
+    let load = FileLoad::new(&FileSpec::parse(&text, "x.toml").expect("sound"), 1, CAPACITY, FileOptions::default()).expect("fits");
+    let system = load.system();
+    let (mut pieces, mut blocks): (Vec<(u64, u64, usize)>, [u64; 3]) = (Vec::new(), [0; 3]);
+    for file in system.files() {
+        assert_eq!(file.extents.iter().map(|extent| extent.len).sum::<u64>(), file.blocks);
+        let is_whole = file.extents.windows(2).all(|pair| pair[0].end() < pair[1].start);
+        assert!(is_whole, "pieces that touch are one");
+        pieces.extend(file.extents.iter().map(|extent| (extent.start, extent.len, file.set)));
+        blocks[file.set] += file.blocks;
+    }
+    pieces.sort_unstable();
+    let end = pieces.iter().fold(0, |end, &(start, len, _)| {
+        assert_eq!(start, end, "the beginning lies without a gap");
+        start + len
+    });
+    assert_eq!((end, end * BLOCK), (blocks.iter().sum(), load.prefilled().0));
+    let of_data: Vec<u64> = pieces.iter().filter(|piece| piece.2 == 1).map(|piece| piece.1 * BLOCK).collect();
+    // What one file of the others, which is one write, leaves the data behind by is made up for by one write or by several small ones in a row.
+    assert!(of_data.iter().all(|&bytes| bytes <= 512 << 10), "{:?}: a file lies in pieces", of_data.iter().max());
+    // A tenth of each part of the drive is data, but for the size of a write.
+    let part = end / 40;
+    let mut data = vec![0u64; 40];
+    for &(start, len, _) in pieces.iter().filter(|piece| piece.2 == 1) {
+        (start..start + len).for_each(|block| data[((block / part) as usize).min(39)] += 1);
+    }
+    let most = (256 << 10) / BLOCK;
+    assert!(data[..39].iter().all(|&count| count.abs_diff(part / 10) <= 2 * most), "{data:?} of {part}");
+}
+
+#[test]
 fn the_same_seed_makes_the_same_requests_and_another_others() {
     for name in FileSpec::built_in_names() {
         let drawn = |seed| load(name, seed, FileOptions::default()).take(3_000).collect::<Vec<_>>();
@@ -302,7 +336,7 @@ fn random_workloads_of_files_keep_their_books() {
             draw.below(85),
             1 + draw.below(40)
         );
-        text += &format!("layout = \"{}\"\n", pick(&mut draw, &["sets", "mixed"]));
+        text += &format!("layout = \"{}\"\n", pick(&mut draw, &["sets", "mixed", "interleaved"]));
         for (name, share) in [("a", "70 %"), ("b", "30 %")] {
             let (size, write) = (pick(&mut draw, &sizes), pick(&mut draw, &sizes));
             text += &format!("[[sets]]\nname = \"{name}\"\nshare = \"{share}\"\nsize = {size}\nwrite = {write}\n");

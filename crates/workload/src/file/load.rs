@@ -226,7 +226,7 @@ impl FileLoad {
         }
     }
 
-    /// Lay the files out that are there from the beginning, set by set or each set as fast as its share says, and declare their tolerances.
+    /// Lay the files out that are there from the beginning, in the order of the layout, and declare their tolerances.
     fn prefill(&mut self) {
         let (mut share, mut before) = (0.0, 0);
         let mut left: Vec<u64> = Vec::new();
@@ -240,26 +240,38 @@ impl FileLoad {
         *left.last_mut().expect("there is a set") += self.prefilled - before;
         let whole = left.clone();
         let remaining = |left: &[u64], set: usize| left[set] as f64 / whole[set].max(1) as f64;
+        // The file of each set that is being written, and its blocks that are not.
+        let mut open: Vec<Option<(Slot, u64)>> = vec![None; left.len()];
         loop {
             let sets = 0..left.len();
             let next = match self.spec.layout {
                 Layout::Sets => sets.into_iter().find(|&set| left[set] > 0),
-                Layout::Mixed => {
+                Layout::Mixed | Layout::Interleaved => {
                     sets.into_iter().filter(|&set| left[set] > 0).max_by(|&a, &b| remaining(&left, a).total_cmp(&remaining(&left, b)))
                 }
             };
             let Some(set) = next else { break };
-            let size = self.spec.sets[set].size;
-            let mut blocks = size.draw(self.spec.align.0, &mut self.sizes).min(left[set]);
-            // The last file takes what is left: a remnant would be written as often as any other file of its set.
-            if ((left[set] - blocks) * self.spec.align.0) as f64 * 2.0 < size.mean() {
-                blocks = left[set];
-            }
-            let slot = self.system.create(set, blocks);
+            let (slot, unwritten) = open[set].take().unwrap_or_else(|| self.first_of(set, left[set]));
+            let blocks = match self.spec.layout {
+                Layout::Sets | Layout::Mixed => unwritten,
+                Layout::Interleaved => self.spec.sets[set].write.draw(self.spec.align.0, &mut self.sizes).min(unwritten),
+            };
             self.system.place(slot, blocks);
+            open[set] = (unwritten > blocks).then_some((slot, unwritten - blocks));
             left[set] -= blocks;
         }
         self.declare();
+    }
+
+    /// Creates a file of the beginning in `set`, of whose blocks `left` are not placed. Returns it, with its blocks.
+    fn first_of(&mut self, set: usize, left: u64) -> (Slot, u64) {
+        let size = self.spec.sets[set].size;
+        let mut blocks = size.draw(self.spec.align.0, &mut self.sizes).min(left);
+        // The last file takes what is left: a remnant would be written as often as any other file of its set.
+        if ((left - blocks) * self.spec.align.0) as f64 * 2.0 < size.mean() {
+            blocks = left;
+        }
+        (self.system.create(set, blocks), blocks)
     }
 
     /// One operation of one thread.

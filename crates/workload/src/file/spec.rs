@@ -11,7 +11,8 @@
 //! queue_depth = 32
 //! trim = "16 KiB"           of a TRIM, at most; without it, a deleted file's blocks that lie together are trimmed together
 //! cache = { size = "8 GiB", dirty = "20 %" }     the host's page cache: its size, or a share of the drive, and how much of it may wait to be written
-//! layout = "sets"           how they were written before: "sets", one after another, or "mixed", a file of this and a file of that
+//! layout = "sets"           how they were written before: "sets", one after another, "mixed", a file of this and a file of that, or "interleaved", a write
+//!                           of this and a write of that
 //! mix = { reads = 1, writes = 50 }      requests; without it, they come as the threads make them
 //! [[sets]]
 //! name = "mail"             share = "100 %" of the prefilled space, or files = 1000 that are scaled to it
@@ -101,6 +102,8 @@ pub enum Layout {
     Sets,
     /// Files of all sets among each other, each set as fast as its share says.
     Mixed,
+    /// One file of each set at a time, write by write among each other, each set as fast as its share says: a file lies in pieces among those of other sets.
+    Interleaved,
 }
 
 /// Files of one kind.

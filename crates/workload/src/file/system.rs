@@ -236,7 +236,12 @@ impl System {
             extents.iter().flat_map(|extent| extent.start..extent.end()).for_each(|block| cache.keep(block));
             while cache.write_back(false).is_some() {}
         }
-        file.extents.extend(extents);
+        for extent in extents {
+            match file.extents.last_mut() {
+                Some(last) if last.end() == extent.start => last.len += extent.len,
+                Some(_) | None => file.extents.push(extent),
+            }
+        }
         file.blocks += blocks;
         file.version = 1;
         self.live += blocks;

@@ -230,9 +230,10 @@ pub(super) const FILES: [Part; 6] = [
             ),
             key(
                 "layout",
-                "`sets` or `mixed`",
+                "`sets`, `mixed` or `interleaved`",
                 "`sets`",
-                "how the files of the beginning were written: one set after another, or files of all sets among each other",
+                "how the files of the beginning were written: one set after another, files of all sets among each other, or one file of each set at a \
+                 time, write by write, so that a file lies in pieces among those of other sets",
             ),
             key("mix", "table", "as the threads make them", "read requests to write requests"),
             key("sets", "list of `[[sets]]`", "", "the kinds of files"),
