@@ -211,7 +211,9 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 }
 
 fn judge(findings: &mut Findings, at: &At, runs: &[Ran], sheet: &wordline_flash::Sheet) {
-    let [base, at_once, ours, old, equal_base, equal, stressed @ ..] = runs else { unreachable!("there are six runs before those of stress") };
+    let [base, at_once, ours, old, equal_base, equal, stressed @ ..] = runs else {
+        unreachable!("there are six runs before those of stress")
+    };
     if let Some(read) = &base.result.latency_us.read {
         findings.set("tail", read.max / read.mean);
     }
