@@ -10,8 +10,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use wordline_nbd::client::{put_op, put_option};
 use wordline_block::{Op, ZeroHow};
+use wordline_nbd::client::{put_op, put_option};
 
 fn main() -> io::Result<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -43,7 +43,11 @@ fn main() -> io::Result<()> {
     }
     put("faults", "die", b"[[fault]]\nat = \"2 s\"\ndie = 17\n")?;
     put("faults", "silent", b"[[fault]]\nat = \"10 ms\"\ndie = 0\nkind = \"silent\"\n")?;
-    put("faults", "parts", b"[[fault]]\nat = \"1 s\"\ndie = 3\nplane = 1\n[[fault]]\nat = \"1 s\"\ndie = 3\nblocks = \"4..7\"\nkind = \"failing\"\n")?;
+    put(
+        "faults",
+        "parts",
+        b"[[fault]]\nat = \"1 s\"\ndie = 3\nplane = 1\n[[fault]]\nat = \"1 s\"\ndie = 3\nblocks = \"4..7\"\nkind = \"failing\"\n",
+    )?;
     put("histograms", "one", b"0,0,0,0,0,10\n0,0,0,0,1,20\n0,0,0,0,2,5\n")?;
     put("histograms", "two-conditions", b"A,0,0,0,0,10\nA,0,0,0,1,20\nA,0,0,1000,0,10\nA,0,0,1000,1,7\n")?;
     put("histograms", "whole", b"model,WL,Retention,PEC,step,freq\nA,0,0,0,0,10\nA,1,0,0,0,10\nA,0,1,0,0,9\nA,1,1,0,0,9\n")

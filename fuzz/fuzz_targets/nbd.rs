@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use wordline_nbd::client::put_option;
 use wordline_block::{ContextStatus, Extent, Op, Reply};
+use wordline_nbd::client::put_option;
 use wordline_nbd::{Event, Export, Limits, Server, Settings, Tls};
 
 const SIZE: usize = 1 << 20;

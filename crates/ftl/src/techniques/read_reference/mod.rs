@@ -383,7 +383,11 @@ mod tests {
             let first = of.sets().next().expect("three sets");
             *of = Sequence::of(&[first]).expect("one set");
         }
-        assert_eq!(alone(&own, Index::Pe), [[0, 10], [1, 11]].map(|sets| listed(sets.into_iter())), "in the order of columns, without that of the unknown");
+        assert_eq!(
+            alone(&own, Index::Pe),
+            [[0, 10], [1, 11]].map(|sets| listed(sets.into_iter())),
+            "in the order of columns, without that of the unknown"
+        );
     }
 
     #[test]
