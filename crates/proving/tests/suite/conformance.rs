@@ -150,7 +150,7 @@ impl Technique for Rogue {
 #[test]
 fn is_every_planted_breach_found_out() {
     for (wrong, words) in [
-        (Wrong::StopsAnyProgram, "it acts on programs, and its card does not ask for one program at a time"),
+        (Wrong::StopsAnyProgram, "it stops programs or sanitises, and its card does not ask for one program at a time"),
         (Wrong::HookMissing, "it answers way, which its hooks do not name"),
         (Wrong::NewsMissing, "it learns from Read, which its hooks do not name"),
         (Wrong::Forgets, "it does not know again what its image says"),
