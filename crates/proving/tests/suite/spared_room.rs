@@ -53,10 +53,13 @@ fn stops_plain(seed: u64) -> bool {
 /// two program units each, are all plain at the stop.
 const UNEXPLAINED: [u64; 1] = [50_278];
 
+/// Seed of a drive with a set that is taken back, as few drives have one: the room that was counted on is gone when the erase ends.
+const TAKEN_BACK: u64 = 50_375;
+
 #[test]
 fn does_any_full_drive_stop_while_a_move_fits_where_erases_spare_wordlines() {
     let (mut sum, mut erases, mut worn_out, mut runs, mut broken) = (SpareCounts::default(), 0, 0, 0, Vec::new());
-    for scenario in (50_000..50_000 + 300 * effort()).filter_map(fullest) {
+    for scenario in (50_000..50_000 + 300 * effort()).chain([TAKEN_BACK]).filter_map(fullest) {
         let (seed, is_failing) = (scenario.seed, scenario.habits.erase_fail > 0.0);
         let ran = catch_unwind(|| {
             let mut harness = Harness::new(scenario);
