@@ -207,7 +207,7 @@ fn files_of_an_interleaved_beginning_lie_in_writes_among_those_of_other_sets() {
     });
     assert_eq!((end, end * BLOCK), (blocks.iter().sum(), load.prefilled().0));
     let of_data: Vec<u64> = pieces.iter().filter(|piece| piece.2 == 1).map(|piece| piece.1 * BLOCK).collect();
-    // What one file of the others, which is one write, leaves the data behind by is made up for by one write or by several small ones in a row.
+    // The data falls behind by one file of the others, which is one write, and catches up by one write or by several small ones in a row.
     assert!(of_data.iter().all(|&bytes| bytes <= 512 << 10), "{:?}: a file lies in pieces", of_data.iter().max());
     // A tenth of each part of the drive is data, but for the size of a write.
     let part = end / 40;

@@ -133,7 +133,7 @@ impl Driver for Ageing<'_> {
             let now = self.now();
             return self.core().stopped(now, operation.die, Stopped::Refused);
         }
-        // Of the operations of a die only programs are ordered one behind the other.
+        // Programs alone are ordered one behind the other on a die.
         let is_behind = matches!(operation.kind, OperationKind::Program { is_cached: true, .. })
             && self.line.iter().any(|(core, before, _)| (*core, before.die) == (self.core, operation.die));
         let outcome = if is_behind { None } else { Some(perform(&mut self.parts, self.now, self.core, operation, self.work)) };
